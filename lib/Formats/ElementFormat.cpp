@@ -1,0 +1,1 @@
+#include "tile/Formats/ElementFormat.h"

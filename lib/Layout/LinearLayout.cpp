@@ -1,0 +1,1 @@
+#include "tile/Layout/LinearLayout.h"
