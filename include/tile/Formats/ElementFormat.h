@@ -1,5 +1,4 @@
-//===- ElementFormat.h - The number formats of elements and scales -*- C++
-//-*-===//
+//===- ElementFormat.h - Formats of elements and scales ---------*- C++ -*-===//
 //
 // One table of the number formats that tiles and scales use: how many bits,
 // where the fields are, which special values exist. Everything else that must
