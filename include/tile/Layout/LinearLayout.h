@@ -62,8 +62,9 @@ public:
   };
 
   Space() = default;
-  Space(std::initializer_list<Axis> axes) : axes(axes) {}
-  explicit Space(llvm::ArrayRef<Axis> axes) : axes(axes.begin(), axes.end()) {}
+  /// Requires distinct names. An axis may have no bits.
+  Space(std::initializer_list<Axis> axes);
+  explicit Space(llvm::ArrayRef<Axis> axes);
 
   /// The space of a tile: axes `dN-1`, …, `d0`, so that a packed point is a
   /// row-major index. Requires power-of-two extents.
@@ -134,8 +135,10 @@ public:
   [[nodiscard]] LinearLayout product(const LinearLayout &outer) const;
 
   /// The inverse of `product`: returns `outer` with
-  /// `inner.product(outer) == *this` (same axis order), or nullopt if there is
-  /// none.
+  /// `inner.product(outer) == *this`, or nullopt if there is none. Equality
+  /// includes the order of the axes, so the axes of `inner` must be the first
+  /// ones of `*this`. The result names every axis of `*this`; an axis that
+  /// `inner` uses up has no bits left.
   [[nodiscard]] std::optional<LinearLayout>
   quotient(const LinearLayout &inner) const;
 
@@ -151,12 +154,18 @@ public:
   [[nodiscard]] LinearLayout
   permuteCodomain(llvm::ArrayRef<unsigned> permutation) const;
 
+  /// Permutes the dimensions of a tile: dimension `i` of the result is
+  /// dimension `permutation[i]` of `*this`, as in `tile.permute`. Requires a
+  /// codomain in the manner of `Space::ofTile`, which the result has as well.
+  [[nodiscard]] LinearLayout
+  permuteTile(llvm::ArrayRef<unsigned> permutation) const;
+
   /// Drops the codomain axis `name`: its bits vanish from every column, so
   /// points that differed in it only become replicas.
   [[nodiscard]] LinearLayout projectOut(llvm::StringRef name) const;
 
   /// Restricts the domain to the axes in `names`, in the order given; the other
-  /// coordinates are zero.
+  /// coordinates are zero. A name that is no axis gives an axis of no bits.
   [[nodiscard]] LinearLayout
   restrictDomain(llvm::ArrayRef<llvm::StringRef> names) const;
 
@@ -175,12 +184,14 @@ public:
   uint32_t freeBits() const;
 
   /// Length, a power of two, of the longest aligned run of low domain points
-  /// whose images are consecutive integers: the vector width that an access
-  /// through this layout can use.
+  /// whose images are consecutive integers wherever the run starts: the vector
+  /// width that an access through this layout can use. The run may cross axes;
+  /// take the minimum with the extent of the first axis where it must not.
   unsigned contiguity() const;
 
   /// One line per domain axis, `register: (0,1) (8,0)`; coordinates in the
-  /// order of the tile's dimensions (last codomain axis first).
+  /// order of the tile's dimensions (last codomain axis first). An axis of no
+  /// bits prints as `warp:`.
   void print(llvm::raw_ostream &os) const;
   std::string toString() const;
 
@@ -193,12 +204,14 @@ private:
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
                               const LinearLayout &layout);
 
-/// Returns the number of shared-memory wavefronts per warp access, over the
-/// fewest that the bytes need; 1 means free of bank conflicts. `laneToByte`
-/// maps `{lane: 5}` to a byte offset; each lane accesses `accessBytes` (1, 2,
-/// 4, 8 or 16) bytes there. Lanes that read the same 4-byte word share one
-/// access. Accesses of 8 and 16 bytes are served in halves and quarters of the
-/// warp.
+/// Returns the number of shared-memory wavefronts that serve one part of a warp
+/// access; 1 means free of bank conflicts. `laneToByte` maps `{lane: 5}` (or
+/// fewer active lanes) to a byte offset; each lane accesses `accessBytes` (1,
+/// 2, 4, 8 or 16) bytes there. Lanes that access the same 4-byte word share one
+/// access. Accesses of up to 4 bytes are served for the whole warp at once,
+/// those of 8 and 16 bytes for halves and quarters of it, so the access takes
+/// 1, 2 or 4 times the result in all. Requires offsets aligned to
+/// `accessBytes`.
 unsigned countBankConflicts(const LinearLayout &laneToByte,
                             unsigned accessBytes);
 
