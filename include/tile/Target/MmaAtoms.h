@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
+#include <vector>
 
 namespace tile {
 
@@ -94,6 +95,11 @@ struct MmaQuery {
 /// values: issued twice with alternate 16-groups masked it is exact.
 const MmaAtom *selectNativeAtom(const MmaQuery &query,
                                 const TargetInfo &target);
+
+/// Every block-scaled multiply (both operands scaled, legal by
+/// `isLegalBlockScale`) that `selectNativeAtom` answers on `target`; empty
+/// where all of them expand.
+std::vector<MmaQuery> nativeScaledFormats(const TargetInfo &target);
 
 /// Returns the unscaled instruction for multiplicands of `format` (bf16 or f16;
 /// FP8 by selectNativeAtom) on `target`; every target has both.
