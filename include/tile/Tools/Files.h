@@ -1,0 +1,54 @@
+//===- Files.h - Kernel files in, results out -------------------*- C++ -*-===//
+
+#ifndef TILE_TOOLS_FILES_H
+#define TILE_TOOLS_FILES_H
+
+#include "tile/Tools/Template.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/LogicalResult.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+
+namespace llvm {
+class SourceMgr;
+} // namespace llvm
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
+namespace tile {
+
+/// Reads a kernel file, MLIR text or bytecode, and replaces the placeholders of
+/// its text (see Template.h). `-` is the standard input. The buffer carries the
+/// name of the file, so that diagnostics name what the user wrote.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readKernelFile(llvm::StringRef path, const TemplateConstants &constants);
+
+/// Adds what `readKernelFile` returns to `sources`, ready for
+/// `mlir::parseSourceFile` and `mlir::SourceMgrDiagnosticHandler`.
+llvm::Error addKernelFile(llvm::SourceMgr &sources, llvm::StringRef path,
+                          const TemplateConstants &constants);
+
+/// Makes the diagnostics of `context` those of a tool: errors without a dump of
+/// their operation, and every remark printed where `remarks` is set. Call
+/// before the first pass runs.
+llvm::LogicalResult setUpDiagnostics(mlir::MLIRContext &context, bool remarks);
+
+/// A file to be written: its name, `-` for the standard output, and contents.
+struct OutputFile {
+  llvm::StringRef path;
+  llvm::StringRef contents;
+};
+
+/// Writes all of `files` or none: each is written beside its name first, and
+/// only then do they take their names. A symbolic link is followed; what is not
+/// a regular file, such as a pipe or a device, is written to directly.
+llvm::Error writeOutputFiles(llvm::ArrayRef<OutputFile> files);
+
+} // namespace tile
+
+#endif // TILE_TOOLS_FILES_H

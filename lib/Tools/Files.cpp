@@ -1,0 +1,170 @@
+//===- Files.cpp - Kernel files in, results out ---------------------------===//
+
+#include "tile/Tools/Files.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Kernel files
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<MemoryBuffer>>
+tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
+  if (path != "-" && sys::fs::is_directory(path))
+    return createStringError("cannot read '" + path + "': Is a directory");
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFileOrSTDIN(
+      path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  if (std::error_code error = file.getError())
+    return createStringError("cannot read '" + path + "': " + error.message());
+  StringRef text = (*file)->getBuffer();
+  StringRef name = (*file)->getBufferIdentifier();
+
+  if (text.starts_with("ML\xEFR")) { // MLIR bytecode
+    if (constants.empty())
+      return std::move(*file);
+    return createStringError("-D" + constants.getNames().front() + ": " + name +
+                             " is bytecode and has no placeholders");
+  }
+  if (constants.empty() && !text.contains("${"))
+    return std::move(*file);
+  Expected<std::string> expanded = expandTemplate(text, name, constants);
+  if (!expanded)
+    return expanded.takeError();
+  return MemoryBuffer::getMemBufferCopy(*expanded, name);
+}
+
+Error tile::addKernelFile(SourceMgr &sources, StringRef path,
+                          const TemplateConstants &constants) {
+  Expected<std::unique_ptr<MemoryBuffer>> buffer =
+      readKernelFile(path, constants);
+  if (!buffer)
+    return buffer.takeError();
+  sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+LogicalResult tile::setUpDiagnostics(mlir::MLIRContext &context, bool remarks) {
+  context.printOpOnDiagnostic(false);
+  if (!remarks)
+    return success();
+  // Name all four kinds: `all` alone is combined with them and enables nothing.
+  mlir::remark::RemarkCategories categories;
+  categories.passed = categories.missed = ".*";
+  categories.failed = categories.analysis = ".*";
+  // No streamer: remarks go through the context's diagnostics only.
+  return mlir::remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Output files
+//===----------------------------------------------------------------------===//
+
+static Error cannotWrite(StringRef path, const Twine &reason) {
+  return createStringError("cannot write '" + path + "': " + reason);
+}
+
+/// Writes to what has no name to be renamed to: the standard output, a pipe or
+/// a device.
+static Error writeDirectly(const OutputFile &file) {
+  if (file.path == "-") {
+    outs() << file.contents;
+    outs().flush();
+    if (std::error_code error = outs().error()) {
+      outs().clear_error(); // else its destructor ends the process
+      return createStringError("cannot write to the standard output: " +
+                               error.message());
+    }
+    return Error::success();
+  }
+  std::error_code error;
+  raw_fd_ostream os(file.path, error, sys::fs::CD_OpenExisting,
+                    sys::fs::FA_Write, sys::fs::OF_None);
+  if (error)
+    return cannotWrite(file.path, error.message());
+  os << file.contents;
+  os.close();
+  error = os.error();
+  os.clear_error();
+  return error ? cannotWrite(file.path, error.message()) : Error::success();
+}
+
+namespace {
+/// A complete file under a temporary name, and the name that it is to have.
+struct Prepared {
+  sys::fs::TempFile temp;
+  std::string target;
+};
+} // namespace
+
+static Error discardAll(MutableArrayRef<Prepared> prepared, Error error) {
+  for (Prepared &file : prepared)
+    error = joinErrors(std::move(error), file.temp.discard());
+  return error;
+}
+
+/// Writes `file` beside its name.
+static Expected<Prepared> prepare(const OutputFile &file) {
+  SmallString<128> target;
+  // Renaming onto a symbolic link would replace the link.
+  if (sys::fs::real_path(file.path, target))
+    target = file.path;
+  Expected<sys::fs::TempFile> temp =
+      sys::fs::TempFile::create(target + ".tmp-%%%%%%%%");
+  if (!temp)
+    return cannotWrite(file.path, toString(temp.takeError()));
+  raw_fd_ostream os(temp->FD, /*shouldClose=*/false);
+  os << file.contents;
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  if (error) {
+    consumeError(temp->discard());
+    return cannotWrite(file.path, error.message());
+  }
+  return Prepared{std::move(*temp), std::string(target)};
+}
+
+Error tile::writeOutputFiles(ArrayRef<OutputFile> files) {
+  std::vector<Prepared> prepared;
+  SmallVector<const OutputFile *> direct;
+  for (const OutputFile &file : files) {
+    sys::fs::file_status status;
+    bool exists = file.path != "-" && !sys::fs::status(file.path, status);
+    if (exists && sys::fs::is_directory(status))
+      return discardAll(prepared, cannotWrite(file.path, "Is a directory"));
+    if (file.path == "-" || (exists && !sys::fs::is_regular_file(status))) {
+      direct.push_back(&file);
+      continue;
+    }
+    Expected<Prepared> temp = prepare(file);
+    if (!temp)
+      return discardAll(prepared, temp.takeError());
+    prepared.push_back(std::move(*temp));
+  }
+  for (const OutputFile *file : direct)
+    if (Error error = writeDirectly(*file))
+      return discardAll(prepared, std::move(error));
+  Error result = Error::success();
+  for (Prepared &file : prepared) {
+    if (result)
+      result = joinErrors(std::move(result), file.temp.discard());
+    else if (Error error = file.temp.keep(file.target))
+      result = cannotWrite(file.target, toString(std::move(error)));
+  }
+  return result;
+}

@@ -1,0 +1,235 @@
+//===- Options.cpp - Command lines of the tile tools ----------------------===//
+
+#include "tile/Tools/Options.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "tile/Tools/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "tile/Tools/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+static constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "tile/Tools/Options.inc"
+#undef OPTION
+};
+
+namespace {
+class ToolOptTable : public GenericOptTable {
+public:
+  ToolOptTable()
+      : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {
+    // After `--`, everything is an argument, even what begins with `-`.
+    setDashDashParsing(true);
+  }
+};
+} // namespace
+
+const OptTable &tile::getToolOptions() {
+  static const ToolOptTable table;
+  return table;
+}
+
+/// How a message spells an option: without the `=` of its joined form.
+static std::string spell(const Option &option) {
+  return StringRef(option.getPrefixedName()).rtrim('=').str();
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+static Error unknownOption(const ToolInfo &tool, StringRef spelling) {
+  // `--emitt=ptx` has no option of that name either; compare the name alone.
+  StringRef name = spelling.split('=').first;
+  std::string nearest;
+  unsigned distance = getToolOptions().findNearest(
+      spelling, nearest, opt::Visibility(tool.visibility));
+  std::string hint;
+  if (distance <= 2)
+    hint =
+        "; did you mean '" + StringRef(nearest).split('=').first.str() + "'?";
+  return createStringError("unknown option '" + name + "'" + hint);
+}
+
+/// Checks the value of an option against the list in the table, if it has one.
+static Error checkListedValue(const Arg &arg) {
+  const Option &option = arg.getOption();
+  const char *values = optionInfos[option.getID() - 1].Values;
+  if (!values)
+    return Error::success();
+  SmallVector<StringRef> allowed;
+  StringRef(values).split(allowed, ',');
+  if (is_contained(allowed, StringRef(arg.getValue())))
+    return Error::success();
+  std::string list;
+  for (auto [index, value] : enumerate(allowed)) {
+    if (index)
+      list += index + 1 == allowed.size() ? " or " : ", ";
+    list += "'" + value.str() + "'";
+  }
+  return createStringError(spell(option) + " expects " + list + ", but got '" +
+                           arg.getValue() + "'");
+}
+
+Expected<InputArgList> tile::parseToolOptions(const ToolInfo &tool,
+                                              ArrayRef<const char *> argv) {
+  unsigned missingIndex, missingCount;
+  InputArgList args =
+      getToolOptions().ParseArgs(argv.drop_front(), missingIndex, missingCount,
+                                 opt::Visibility(tool.visibility));
+  // Help is given even where the rest of the line is wrong.
+  if (args.hasArg(OPT_help, OPT_version))
+    return std::move(args);
+  for (const Arg *arg : args.filtered(OPT_UNKNOWN))
+    return unknownOption(tool, arg->getAsString(args));
+  if (missingCount)
+    return createStringError(Twine("option '") +
+                             args.getArgString(missingIndex) +
+                             "' expects a value");
+
+  // An option that is given twice and means two things is a mistake; the last
+  // one must not win silently.
+  const Arg *seen[std::size(optionInfos)] = {};
+  for (const Arg *arg : args) {
+    const Option &option = arg->getOption();
+    unsigned id = option.getID();
+    if (id == OPT_INPUT || option.getKind() == Option::FlagClass)
+      continue;
+    if (!*arg->getValue())
+      return createStringError("option '" + spell(option) +
+                               "' expects a value");
+    if (id == OPT_D)
+      continue;
+    if (const Arg *&first = seen[id - 1]; !first)
+      first = arg;
+    else if (StringRef(first->getValue()) != arg->getValue())
+      return createStringError("option '" + spell(option) +
+                               "' is given twice, as '" + first->getValue() +
+                               "' and as '" + arg->getValue() + "'");
+    if (Error error = checkListedValue(*arg))
+      return std::move(error);
+  }
+  return std::move(args);
+}
+
+bool tile::printHelpOrVersion(const ToolInfo &tool, const InputArgList &args) {
+  if (args.hasArg(OPT_help)) {
+    getToolOptions().printHelp(outs(), tool.usage.data(), tool.overview.data(),
+                               /*ShowHidden=*/false, /*ShowAllAliases=*/false,
+                               opt::Visibility(tool.visibility));
+    outs() << tool.epilogue;
+    return true;
+  }
+  if (args.hasArg(OPT_version)) {
+    outs() << tool.name << ' ' << TILE_VERSION << " (LLVM "
+           << LLVM_VERSION_STRING << ")\n";
+    return true;
+  }
+  return false;
+}
+
+void tile::reportError(const ToolInfo &tool, Error error) {
+  handleAllErrors(
+      std::move(error),
+      [](const TemplateError &e) { errs() << e.message() << '\n'; },
+      [&](const ErrorInfoBase &e) {
+        errs() << tool.name << ": error: " << e.message() << '\n';
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+std::optional<StringRef> tile::getValue(const InputArgList &args,
+                                        OptionID option) {
+  if (const Arg *arg = args.getLastArg(option))
+    return StringRef(arg->getValue());
+  return std::nullopt;
+}
+
+Expected<std::optional<int64_t>> tile::getInteger(const InputArgList &args,
+                                                  OptionID option, int64_t min,
+                                                  int64_t max) {
+  std::optional<StringRef> text = getValue(args, option);
+  if (!text)
+    return std::nullopt;
+  int64_t value;
+  if (text->getAsInteger(10, value) || value < min || value > max)
+    return createStringError(spell(getToolOptions().getOption(option)) +
+                             " expects an integer from " + Twine(min) + " to " +
+                             Twine(max) + ", but got '" + *text + "'");
+  return value;
+}
+
+/// `8.8` is 88. Minor versions have one digit.
+static Expected<unsigned> parsePtxVersion(StringRef text) {
+  auto [major, minor] = text.split('.');
+  unsigned majorValue, minorValue;
+  if (major.getAsInteger(10, majorValue) || majorValue == 0 ||
+      majorValue > 99 || minor.size() != 1 ||
+      minor.getAsInteger(10, minorValue))
+    return createStringError("--ptx-version expects X.Y, such as 8.8, but got "
+                             "'" +
+                             text + "'");
+  return majorValue * 10 + minorValue;
+}
+
+Expected<CompileOptions> tile::getCompileOptions(const InputArgList &args) {
+  CompileOptions options;
+  options.target = args.getLastArgValue(OPT_target).str();
+  options.mmaPath = args.getLastArgValue(OPT_mma_path, "auto").str();
+  options.fp4Cvt = args.getLastArgValue(OPT_fp4_cvt, "auto").str();
+  options.lineInfo = args.hasArg(OPT_lineinfo);
+  options.dumpStages = args.getLastArgValue(OPT_dump_stages).str();
+
+  if (std::optional<StringRef> text = getValue(args, OPT_num_warps)) {
+    unsigned warps;
+    if (text->getAsInteger(10, warps) || !isPowerOf2_32(warps) || warps > 32)
+      return createStringError("--num-warps expects a power of two from 1 to "
+                               "32, but got '" +
+                               *text + "'");
+    options.numWarps = warps;
+  }
+  // More stages than this do not fit in any shared memory.
+  Expected<std::optional<int64_t>> stages =
+      getInteger(args, OPT_num_stages, 1, 64);
+  if (!stages)
+    return stages.takeError();
+  options.numStages = stages->value_or(0);
+
+  if (std::optional<StringRef> text = getValue(args, OPT_ptx_version)) {
+    Expected<unsigned> version = parsePtxVersion(*text);
+    if (!version)
+      return version.takeError();
+    options.ptxVersion = *version;
+  }
+  return options;
+}
+
+Expected<TemplateConstants>
+tile::getTemplateConstants(const InputArgList &args) {
+  TemplateConstants constants;
+  for (const std::string &definition : args.getAllArgValues(OPT_D))
+    if (Error error = constants.addDefinition(definition))
+      return createStringError("-D" + definition + ": " +
+                               toString(std::move(error)));
+  return std::move(constants);
+}
