@@ -206,6 +206,13 @@ std::optional<LinearLayout> LinearLayout::rightInverse() const {
   return LinearLayout(codomain, domain, result);
 }
 
+std::optional<uint32_t> LinearLayout::preimage(uint32_t image) const {
+  auto [rest, point] = Echelon(columns).reduce(image);
+  if (rest != 0)
+    return std::nullopt;
+  return point;
+}
+
 /// Returns the space with the axes of `inner`, each widened by the bits of the
 /// axis of that name in `outer`, and then the axes that only `outer` has.
 static Space productOfSpaces(const Space &inner, const Space &outer) {
@@ -248,17 +255,17 @@ LinearLayout LinearLayout::product(const LinearLayout &outer) const {
 /// `product`, the used-up ones with no bits; nullopt if there is none.
 static std::optional<Space> quotientOfSpaces(const Space &product,
                                              const Space &inner) {
-  llvm::SmallVector<Space::Axis, 4> axes;
-  for (const Space::Axis &axis : product.getAxes()) {
-    unsigned below = inner.bitsOf(axis.name);
-    if (below > axis.bits)
-      return std::nullopt;
-    axes.push_back({axis.name, axis.bits - below});
-  }
-  Space outer{llvm::ArrayRef<Space::Axis>(axes)};
-  if (productOfSpaces(inner, outer) != product)
+  // A product lists the axes of its inner factor first.
+  llvm::ArrayRef<Space::Axis> innerAxes = inner.getAxes();
+  llvm::SmallVector<Space::Axis, 4> axes(product.getAxes());
+  if (innerAxes.size() > axes.size())
     return std::nullopt;
-  return outer;
+  for (auto [axis, innerAxis] : llvm::zip(axes, innerAxes)) {
+    if (axis.name != innerAxis.name || axis.bits < innerAxis.bits)
+      return std::nullopt;
+    axis.bits -= innerAxis.bits;
+  }
+  return Space(llvm::ArrayRef<Space::Axis>(axes));
 }
 
 std::optional<LinearLayout>

@@ -125,6 +125,10 @@ public:
   /// columns before it is free), so the result is deterministic.
   [[nodiscard]] std::optional<LinearLayout> rightInverse() const;
 
+  /// Returns the point with the free bits clear that maps to `image`, or
+  /// nullopt if none does.
+  std::optional<uint32_t> preimage(uint32_t image) const;
+
   /// Returns the layout that repeats `*this` as directed by `outer`: on every
   /// axis, of domain and codomain alike, the bits of `*this` come first (least
   /// significant) and those of `outer` above them. Axes are matched by name;
