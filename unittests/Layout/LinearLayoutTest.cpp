@@ -10,6 +10,7 @@
 #include "RandomLayouts.h"
 
 #include "tile/Layout/LinearLayout.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -202,6 +203,52 @@ const Fragment fragments[] = {
        uint32_t r = i / 8, e = i % 8;
        return std::make_pair(8 * (lane % 4) + e + 32 * r, lane / 4);
      }},
+    {"scales of A, 1X",
+     16,
+     1,
+     {},
+     {{8, 0}, {0, 0}, {1, 0}, {2, 0}, {4, 0}},
+     [](uint32_t lane, uint32_t) {
+       return std::make_pair(lane / 4 + 8 * (lane % 2), 0u);
+     }},
+    {"scales of A, 2X",
+     16,
+     2,
+     {{0, 1}},
+     {{8, 0}, {0, 0}, {1, 0}, {2, 0}, {4, 0}},
+     [](uint32_t lane, uint32_t byte) {
+       return std::make_pair(lane / 4 + 8 * (lane % 2), byte);
+     }},
+    {"scales of A, 4X",
+     16,
+     4,
+     {{0, 1}, {0, 2}},
+     {{8, 0}, {0, 0}, {1, 0}, {2, 0}, {4, 0}},
+     [](uint32_t lane, uint32_t byte) {
+       return std::make_pair(lane / 4 + 8 * (lane % 2), byte);
+     }},
+    {"scales of B, 1X",
+     1,
+     8,
+     {},
+     {{0, 0}, {0, 0}, {0, 1}, {0, 2}, {0, 4}},
+     [](uint32_t lane, uint32_t) { return std::make_pair(0u, lane / 4); }},
+    {"scales of B, 2X",
+     2,
+     8,
+     {{1, 0}},
+     {{0, 0}, {0, 0}, {0, 1}, {0, 2}, {0, 4}},
+     [](uint32_t lane, uint32_t byte) {
+       return std::make_pair(byte, lane / 4);
+     }},
+    {"scales of B, 4X",
+     4,
+     8,
+     {{1, 0}, {2, 0}},
+     {{0, 0}, {0, 0}, {0, 1}, {0, 2}, {0, 4}},
+     [](uint32_t lane, uint32_t byte) {
+       return std::make_pair(byte, lane / 4);
+     }},
 };
 
 LinearLayout getLayout(const Fragment &fragment) {
@@ -238,14 +285,39 @@ TEST(FragmentTest, BasisVectorsMatchTheFormulas) {
   }
 }
 
-TEST(FragmentTest, EveryElementIsHeldOnce) {
+TEST(FragmentTest, EveryElementIsHeldOnceAndScalesAreReplicated) {
   for (const Fragment &fragment : fragments) {
     SCOPED_TRACE(fragment.name);
     LinearLayout layout = getLayout(fragment);
     EXPECT_TRUE(layout.isSurjective());
+    llvm::StringRef name = fragment.name;
+    if (name.consume_front("scales of ")) {
+      // Lane bit 1 selects among lanes for A, lane bits 0 and 1 for B.
+      uint32_t selector = name.starts_with("A") ? 2 : 3;
+      EXPECT_EQ(layout.freeBits(), selector << fragment.registers.size());
+      continue;
+    }
     EXPECT_TRUE(layout.isInjective());
     EXPECT_EQ(layout.freeBits(), 0u);
     EXPECT_TRUE(layout.kernel().empty());
+  }
+}
+
+TEST(FragmentTest, TheTableOfTheDocumentationIsThisOne) {
+  auto buffer = llvm::MemoryBuffer::getFile(TILE_DOCS_DIR "/layouts.md");
+  ASSERT_TRUE(buffer) << buffer.getError().message();
+  llvm::StringRef page = (*buffer)->getBuffer();
+  for (const Fragment &fragment : fragments) {
+    LinearLayout layout = getLayout(fragment);
+    auto print = [&](llvm::StringRef axis) {
+      std::string text = layout.restrictDomain({axis}).toString();
+      return llvm::StringRef(text).drop_front(axis.size() + 1).trim().str();
+    };
+    std::string row = std::string("| ") + fragment.name + " | " +
+                      std::to_string(fragment.rows) + "x" +
+                      std::to_string(fragment.columns) + " | " +
+                      print("register") + " | " + print("lane") + " |\n";
+    EXPECT_TRUE(page.contains(row)) << row;
   }
 }
 
@@ -259,6 +331,25 @@ TEST(FragmentTest, VectorWidthIsOneWordWhereKIsContiguous) {
   LinearLayout b = getFragment("B of m16n8k64, 4-bit");
   EXPECT_EQ(b.contiguity(), 1u);
   EXPECT_EQ(b.permuteTile({1, 0}).contiguity(), 8u);
+}
+
+TEST(FragmentTest, TwoAccumulatorsSideBySideAreALeftOperand) {
+  EXPECT_EQ(getFragment("C of m16n8, f32")
+                .product(LinearLayout({{"register", 1}}, {{"d1", 1}}, {1})),
+            getFragment("A of m16n8k16, 16-bit"));
+}
+
+TEST(FragmentTest, AnswersOfTheDocumentation) {
+  LinearLayout acc = getFragment("C of m16n8, f32");
+  EXPECT_EQ(acc(2 | 6 << 2), 9u * 8 + 4);
+  EXPECT_EQ(acc.preimage(9 * 8 + 4), 2u | 6 << 2);
+  EXPECT_EQ(acc.permuteTile({1, 0}).toString(),
+            "register: (1,0) (0,8)\n"
+            "lane: (2,0) (4,0) (0,1) (0,2) (0,4)\n");
+  EXPECT_EQ(acc.reshapeCodomain(Space::ofTile({4, 32}))
+                .restrictDomain({"register"})
+                .toString(),
+            "register: (0,1) (2,0)\n");
 }
 
 TEST(FragmentTest, TheThreeShapesAreOneRuleOnBytes) {
@@ -432,6 +523,26 @@ TEST(LinearLayoutTest, RightInverseLeavesFreeBitsClear) {
       EXPECT_EQ((*inverse)(point)&layout.freeBits(), 0u);
   }
   EXPECT_GT(replicated, 100u);
+}
+
+TEST(LinearLayoutTest, PreimageIsThePointWithFreeBitsClear) {
+  for (unsigned seed = 0; seed < numTrials; ++seed) {
+    Hash hash(seed);
+    Space domain{{"register", 3}, {"lane", 4}}, codomain{{"d1", 4}, {"d0", 3}};
+    LinearLayout layout =
+        getRandomLayoutOfRank(hash, domain, codomain, seed % 8);
+    std::map<uint32_t, uint32_t> expected;
+    for (uint32_t point = 0; point < extent(domain); ++point)
+      if ((point & layout.freeBits()) == 0)
+        expected[layout(point)] = point;
+    for (uint32_t image = 0; image < extent(codomain); ++image) {
+      auto preimage = layout.preimage(image);
+      ASSERT_EQ(preimage.has_value(), expected.count(image) == 1);
+      if (preimage) {
+        EXPECT_EQ(*preimage, expected[image]);
+      }
+    }
+  }
 }
 
 TEST(LinearLayoutTest, RightInverseTakesTheFirstOfEqualColumns) {
