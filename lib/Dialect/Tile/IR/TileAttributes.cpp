@@ -85,48 +85,79 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+//===----------------------------------------------------------------------===//
+// Verify
+//===----------------------------------------------------------------------===//
+//
+// A comment `layout_cN` names constraint (CN) of layouts in docs/spec.md.
+
+/// As many register bits as a tile has index bits: more would be replicas only.
+static constexpr unsigned kMaxRegisterBits = 20;
+static_assert((int64_t(1) << kMaxRegisterBits) == kMaxTileElements);
+
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  unsigned rank, ArrayRef<int64_t> registers,
                                  ArrayRef<int64_t> lanes,
                                  ArrayRef<int64_t> warps) {
   if (rank == 0) // nothing but replicas
     return success();
-  if (registers.size() % rank || lanes.size() % rank || warps.size() % rank)
+  if (registers.size() % rank || lanes.size() % rank ||
+      warps.size() % rank) // layout_c1
     return emitError() << "expects " << rank << " coordinates per bit";
-  if (lanes.size() / rank != 5)
+  if (lanes.size() / rank != 5) // layout_c2
     return emitError() << "expects 5 lane bits, but got "
                        << lanes.size() / rank;
-  if (warps.size() / rank > 5)
+  if (warps.size() / rank > 5) // layout_c3
     return emitError() << "expects at most 5 warp bits, but got "
                        << warps.size() / rank;
+  if (registers.size() / rank > kMaxRegisterBits) // layout_c3
+    return emitError() << "expects at most " << kMaxRegisterBits
+                       << " register bits, but got " << registers.size() / rank;
   for (ArrayRef<int64_t> flat : {registers, lanes, warps})
     for (int64_t coordinate : flat)
-      if (coordinate < 0 || coordinate > (int64_t(1) << 30))
+      if (coordinate < 0 || coordinate > (int64_t(1) << 30)) // layout_c4
         return emitError() << "expects coordinates from 0 to 2^30, but got "
                            << coordinate;
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// To and from the algebra
-//===----------------------------------------------------------------------===//
-
-LogicalResult LayoutAttr::verifyFor(
-    ArrayRef<int64_t> shape,
-    function_ref<InFlightDiagnostic()> emitError) const {
-  if (getRank() != shape.size() && !(getRank() == 0 && shape.empty()))
+LogicalResult
+LayoutAttr::verifyFor(ArrayRef<int64_t> shape,
+                      function_ref<InFlightDiagnostic()> emitError) const {
+  // The algebra packs a point of the tile into one word.
+  unsigned bits = 0;
+  for (int64_t extent : shape) {
+    if (extent <= 0 || !llvm::isPowerOf2_64(extent)) // layout_c5
+      return emitError() << "expects static power-of-two extents under a "
+                            "'#tile.layout'";
+    bits += llvm::Log2_64(extent);
+  }
+  if (bits > llvm::Log2_64(kMaxTileElements)) // layout_c5
+    return emitError() << "expects at most 2^20 elements under a "
+                          "'#tile.layout'";
+  if (getRank() != shape.size()) // layout_c6
     return emitError() << "expects a layout of rank " << shape.size()
                        << ", but got rank " << getRank();
   for (ArrayRef<int64_t> flat : {getRegisters(), getLanes(), getWarps()})
     for (size_t i = 0; i < flat.size(); ++i)
-      if (flat[i] >= shape[i % getRank()])
+      if (flat[i] >= shape[i % getRank()]) // layout_c7
         return emitError() << "expects layout coordinates below "
                            << shape[i % getRank()] << " in dimension "
                            << i % getRank() << ", but got " << flat[i];
-  if (!toLinearLayout(shape).isSurjective())
+  if (!toLinearLayout(shape).isSurjective()) // layout_c8
     return emitError() << "expects a layout that covers the whole tile";
   return success();
 }
+
+LogicalResult
+LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                           function_ref<InFlightDiagnostic()> emitError) const {
+  return verifyFor(shape, emitError);
+}
+
+//===----------------------------------------------------------------------===//
+// To and from the algebra
+//===----------------------------------------------------------------------===//
 
 LinearLayout LayoutAttr::toLinearLayout(ArrayRef<int64_t> shape) const {
   Space tile = Space::ofTile(shape);

@@ -12,6 +12,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -25,7 +26,25 @@ def Tile_Dialect : Dialect {
     Loops and branches are `scf`, element-wise arithmetic is `arith` and `math`
     on tensors.
 
-    A kernel is a `func.func` with the unit attribute `tile.kernel`.
+    A kernel is a `func.func` with the unit attribute `tile.kernel`. It is
+    launched on a grid of one to three dimensions; each point of the grid, a
+    *tile program*, runs the whole function once:
+
+    ```mlir
+    // z[i] = x[i] + y[i], 128 elements per tile program.
+    func.func @add(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>)
+        attributes {tile.kernel} {
+      %i = tile.program_id 0
+      %a = tile.load %x[%i] : memref<?xf32> -> tensor<128xf32>
+      %b = tile.load %y[%i] : memref<?xf32> -> tensor<128xf32>
+      %c = arith.addf %a, %b : tensor<128xf32>
+      tile.store %c, %z[%i] : tensor<128xf32>, memref<?xf32>
+      return
+    }
+    ```
+
+    Types, attributes, calling convention and numeric contract are described in
+    docs/spec.md; its constraint numbers (`load_c1`, …) stand beside each check.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -52,6 +71,19 @@ def Tile_F4E2M1FNx2 : TypeDef<Tile_Dialect, "F4E2M1FNx2", [
     The value with the even index is in bits 3..0, its successor in bits 7..4.
     `tile.unpack` turns it into `f4E2M1FN` values; no arithmetic is defined on
     the packed form. It is legal in `memref` and `tensor`.
+
+    Example:
+
+    ```mlir
+    func.func @pairs(%x: memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>,
+                     %i: index) -> tensor<16x64xf4E2M1FN> {
+      %p = tile.load %x[%i, %i] : memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
+        -> tensor<16x32x!tile.f4E2M1FNx2>
+      %v = tile.unpack %p
+         : tensor<16x32x!tile.f4E2M1FNx2> -> tensor<16x64xf4E2M1FN>
+      return %v : tensor<16x64xf4E2M1FN>
+    }
+    ```
   }];
 }
 
@@ -59,7 +91,9 @@ def Tile_F4E2M1FNx2 : TypeDef<Tile_Dialect, "F4E2M1FNx2", [
 // Attributes
 //===----------------------------------------------------------------------===//
 
-def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
+def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>
+  ]> {
   let mnemonic = "layout";
   let summary = "which lane and register of which warp holds which element";
   let description = [{
@@ -68,12 +102,18 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
     coordinate per bit of its index; the element of a point is the xor of the
     coordinates of its set bits. A zero coordinate replicates.
 
+    There are 5 lane bits, at most 5 warp bits and at most 20 register bits.
+    As the encoding of a tensor type, a layout must stay inside the shape and
+    cover it; a type for which it does not is an error wherever it is written.
+
     Example, the accumulator of m16n8 multiplies in one warp:
 
     ```mlir
-    #tile.layout<register = [[0, 1], [8, 0]],
-                 lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
-                 warp = []>
+    #acc = #tile.layout<register = [[0, 1], [8, 0]],
+                        lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]],
+                        warp = []>
+
+    func.func private @accumulate(tensor<16x8xf32, #acc>)
     ```
   }];
   // Flattened coordinates: `rank` numbers per bit.
@@ -129,30 +169,32 @@ defvar Tile_PlainElements = [BF16, F16];
 /// Scale formats: E8M0 (OCP MX) and non-negative E4M3 (NVFP4).
 defvar Tile_ScaleElements = [F8E8M0FNU, F8E4M3FN];
 
-def Tile_HasPowerOfTwoExtents : CPred<
-    "::llvm::all_of(::llvm::cast<::mlir::ShapedType>($_self).getShape(), "
-    "[](int64_t extent) { return ::llvm::isPowerOf2_64(extent); })">;
+/// Static power-of-two extents, a legal element type, at most 2^20 elements.
+def Tile_IsTile : CPred<"::tile::isTile($_self)">;
 
-/// A tile: a statically shaped tensor whose extents are powers of two.
+/// A tile of one of a few element types.
 class Tile_TileOf<list<Type> elements>
-    : ConfinedType<StaticShapeTensorOf<elements>, [Tile_HasPowerOfTwoExtents],
-                   "tile (power-of-two extents) of "
+    : ConfinedType<StaticShapeTensorOf<elements>, [Tile_IsTile],
+                   "tile (power-of-two extents, at most 2^20 elements) of "
                    # !interleave(!foreach(t, elements, t.summary), " or "),
                    "::mlir::RankedTensorType">;
 
-def Tile_AnyTile : ConfinedType<AnyStaticShapeTensor,
-                                [Tile_HasPowerOfTwoExtents],
-                                "tile (static power-of-two extents)",
-                                "::mlir::RankedTensorType">;
+/// A tile of any element type that a tile may have.
+def Tile_AnyTile : ConfinedType<AnyStaticShapeTensor, [Tile_IsTile],
+    "tile (power-of-two extents, at most 2^20 elements) of i1, i8, i16, i32, "
+    "i64, index, bf16, f16, f32, f8E4M3FN, f8E5M2, f8E8M0FNU, f4E2M1FN or "
+    "!tile.f4E2M1FNx2", "::mlir::RankedTensorType">;
 def Tile_IndexTile : Tile_TileOf<[I32, I64, Index]>;
 def Tile_MaskTile : Tile_TileOf<[I1]>;
 def Tile_FloatTile : Tile_TileOf<[F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, BF16,
                                   F16, F32]>;
 
+/// A tile that takes part in a matrix multiply, with a batch if it is 3-D.
 class Tile_MatrixOf<list<Type> elements>
     : ConfinedType<StaticShapeTensorOf<elements>,
-                   [HasAnyRankOfPred<[2, 3]>, Tile_HasPowerOfTwoExtents],
-                   "2-D or 3-D tile (power-of-two extents) of "
+                   [HasAnyRankOfPred<[2, 3]>, Tile_IsTile],
+                   "2-D or 3-D tile (power-of-two extents, at most 2^20 "
+                   "elements) of "
                    # !interleave(!foreach(t, elements, t.summary), " or "),
                    "::mlir::RankedTensorType">;
 
