@@ -67,8 +67,9 @@ double decode(ElementFormat format, uint32_t code);
 /// `saturate`: overflow and infinity become the largest finite value of the
 /// sign. Without it FP8 formats give infinity where they have it, else NaN;
 /// f4E2M1FN always saturates and turns NaN into +6; f16, bf16 and f32 give
-/// infinity with or without it. f8E8M0FNU takes the absolute value; zero gives
-/// byte 0, NaN gives 0xFF. A NaN result is the format's canonical one (0x7F for
+/// infinity with or without it. f8E8M0FNU takes the absolute value; zero and
+/// whatever is below 2^-127 give byte 0, NaN gives 0xFF, and so does overflow
+/// without `saturate`. A NaN result is the format's canonical one (0x7F for
 /// FP8, 0x7FFF for f16 and bf16, 0x7FFFFFFF for f32).
 ///
 /// Requires: f8E8M0FNU with TowardZero or Upward, every other format with
