@@ -9,6 +9,7 @@
 function(tile_add_library name)
   cmake_parse_arguments(ARG "SUPPORT_ONLY" "" "DEPENDS;LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY TILE_LIBRARIES ${name})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   llvm_update_compile_flags(${name})
   if(ARG_SUPPORT_ONLY)
