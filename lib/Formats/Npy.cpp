@@ -399,8 +399,11 @@ static std::error_code writeContents(int fd, StringRef header,
   return error;
 }
 
-Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
-                     ArrayRef<uint8_t> bytes) {
+/// The header of a version 1.0 file; an error if it does not describe `bytes`
+/// bytes of data. `path` stands for the file in errors.
+static Expected<std::string> formatHeader(StringRef path, NpyType type,
+                                          ArrayRef<int64_t> shape,
+                                          size_t bytes) {
   const NpyTypeInfo &info = getNpyTypeInfo(type);
   if (shape.size() > maxRank)
     return makeError(path, "expected at most " + Twine(maxRank) +
@@ -410,11 +413,11 @@ Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
     return makeError(path, "expected non-negative extents and fewer than 2^63 "
                            "bytes, but got shape " +
                                printShape(shape) + " of " + info.name);
-  if (static_cast<uint64_t>(*size) != bytes.size())
+  if (static_cast<uint64_t>(*size) != bytes)
     return makeError(path, "expected " + Twine(*size) +
                                " bytes of data for shape " + printShape(shape) +
                                " of " + info.name + ", but got " +
-                               Twine(bytes.size()));
+                               Twine(bytes));
 
   std::string dictionary =
       ("{'descr': '" + info.descr +
@@ -430,6 +433,25 @@ Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
   header += dictionary;
   header.append(length - dictionary.size() - 1, ' ');
   header += '\n';
+  return header;
+}
+
+Expected<std::string> tile::formatNpy(StringRef path, NpyType type,
+                                      ArrayRef<int64_t> shape,
+                                      ArrayRef<uint8_t> bytes) {
+  Expected<std::string> contents =
+      formatHeader(path, type, shape, bytes.size());
+  if (contents)
+    contents->append(reinterpret_cast<const char *>(bytes.data()),
+                     bytes.size());
+  return contents;
+}
+
+Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
+                     ArrayRef<uint8_t> bytes) {
+  Expected<std::string> header = formatHeader(path, type, shape, bytes.size());
+  if (!header)
+    return header.takeError();
 
   llvm::SmallString<128> target(path);
   llvm::sys::fs::file_status status;
@@ -441,7 +463,7 @@ Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
       std::error_code error = llvm::sys::fs::openFileForWrite(
           path, fd, llvm::sys::fs::CD_OpenExisting);
       if (!error) {
-        error = writeContents(fd, header, bytes);
+        error = writeContents(fd, *header, bytes);
         llvm::sys::fs::file_t file = llvm::sys::fs::convertFDToNativeFile(fd);
         std::error_code closeError = llvm::sys::fs::closeFile(file);
         if (!error)
@@ -460,7 +482,7 @@ Error tile::writeNpy(StringRef path, NpyType type, ArrayRef<int64_t> shape,
       llvm::sys::fs::TempFile::create(target + ".tmp-%%%%%%%%");
   if (!temp)
     return makeError(path, "cannot write: " + toString(temp.takeError()));
-  if (std::error_code error = writeContents(temp->FD, header, bytes)) {
+  if (std::error_code error = writeContents(temp->FD, *header, bytes)) {
     llvm::consumeError(temp->discard());
     return makeError(path, "cannot write: " + error.message());
   }

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -175,6 +176,8 @@ llvm::Error Preparation::checkOperation(Operation *op) {
 
   if (auto call = dyn_cast<func::CallOp>(op))
     return checkCall(call);
+  if (auto view = dyn_cast<memref::SubViewOp>(op))
+    kernel.droppedDims[op] = view.getDroppedDims();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     std::optional<Tensor> value = evaluateConstant(constant.getValue());
     if (!value)
@@ -237,11 +240,18 @@ static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(message);
 }
 
+/// `argument 3 (z) from 'z.npy'`.
+static std::string describe(func::FuncOp function, unsigned index,
+                            const Buffer &buffer) {
+  std::string name = getArgumentName(function, index);
+  return buffer.origin.empty() ? name : name + " from '" + buffer.origin + "'";
+}
+
 /// Checks the promise `attributeName` of an argument about `numbers`, its
-/// extents or strides.
+/// extents or strides. `name` stands for the argument in the error.
 static llvm::Error checkDivisible(func::FuncOp function, unsigned index,
-                                  StringRef attributeName, StringRef what,
-                                  ArrayRef<int64_t> numbers) {
+                                  StringRef name, StringRef attributeName,
+                                  StringRef what, ArrayRef<int64_t> numbers) {
   auto divisors =
       function.getArgAttrOfType<DenseI64ArrayAttr>(index, attributeName);
   if (!divisors)
@@ -249,16 +259,15 @@ static llvm::Error checkDivisible(func::FuncOp function, unsigned index,
   for (auto [dim, divisor, number] :
        llvm::enumerate(divisors.asArrayRef(), numbers))
     if (divisor > 1 && number % divisor != 0)
-      return makeError(getArgumentName(function, index) + ": expects " + what +
-                       " " + Twine(dim) + " to be a multiple of " +
-                       Twine(divisor) + " ('" + attributeName + "'), but got " +
-                       Twine(number));
+      return makeError(name + ": expects " + what + " " + Twine(dim) +
+                       " to be a multiple of " + Twine(divisor) + " ('" +
+                       attributeName + "'), but got " + Twine(number));
   return llvm::Error::success();
 }
 
 static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
                                MemRefType type, const Buffer &buffer) {
-  const std::string name = getArgumentName(function, index);
+  const std::string name = describe(function, index, buffer);
   const Element element = *Element::get(type.getElementType());
   if (buffer.elementBytes != element.bytes)
     return makeError(name + ": expects elements of " + Twine(element.bytes) +
@@ -300,12 +309,13 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
     empty |= extent == 0;
     last += static_cast<__int128>(extent - 1) * stride;
   }
-  if (llvm::Error error = checkDivisible(
-          function, index, "tile.shape_divisible_by", "extent", buffer.shape))
+  if (llvm::Error error =
+          checkDivisible(function, index, name, "tile.shape_divisible_by",
+                         "extent", buffer.shape))
     return error;
   if (llvm::Error error =
-          checkDivisible(function, index, "tile.stride_divisible_by", "stride",
-                         buffer.strides))
+          checkDivisible(function, index, name, "tile.stride_divisible_by",
+                         "stride", buffer.strides))
     return error;
   if (empty)
     return llvm::Error::success();
@@ -387,8 +397,11 @@ llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
       continue;
     }
     const auto &buffer = std::get<Buffer>(argument);
-    launch.memories.push_back(std::make_unique<Memory>(
-        buffer, getArgumentName(function, static_cast<unsigned>(i))));
+    const std::string name =
+        getArgumentName(function, static_cast<unsigned>(i));
+    launch.memories.push_back(std::make_unique<Memory>(buffer, name));
+    if (!launch.memories.back()->isValid())
+      return makeError(name + ": no memory to track who writes its elements");
     value.view = std::make_shared<View>(
         View{launch.memories.back().get(), 0, buffer.shape, buffer.strides});
   }

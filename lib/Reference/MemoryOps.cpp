@@ -39,8 +39,6 @@ Memory::Memory(const Buffer &buffer, std::string name)
     return;
   size_t span = static_cast<size_t>(std::max<int64_t>(getSpan(buffer), 1));
   writers.reset(static_cast<uint64_t *>(std::calloc(span, sizeof(uint64_t))));
-  if (!writers)
-    llvm::report_bad_alloc_error("no memory to track the writers of an array");
 }
 
 template <typename Word>
@@ -335,16 +333,16 @@ static LogicalResult computeScalarLoad(Program &program, memref::LoadOp op) {
   return success();
 }
 
-/// Values of mixed static and dynamic numbers.
-static SmallVector<int64_t, 4> getMixed(Program &program,
-                                        ArrayRef<OpFoldResult> mixed) {
-  SmallVector<int64_t, 4> values;
-  for (OpFoldResult number : mixed) {
-    if (auto value = dyn_cast<Value>(number))
-      values.push_back(program.getSigned(value));
-    else
-      values.push_back(cast<IntegerAttr>(cast<Attribute>(number)).getInt());
-  }
+/// Numbers of which some are static and the others operands, in order. (The
+/// op's own `getMixed…` makes attributes, and programs run in many threads.)
+static SmallVector<int64_t, 4>
+getMixed(Program &program, ArrayRef<int64_t> numbers, OperandRange operands) {
+  SmallVector<int64_t, 4> values(numbers);
+  for (int64_t &value : values)
+    if (ShapedType::isDynamic(value)) {
+      value = program.getSigned(operands.front());
+      operands = operands.drop_front();
+    }
   return values;
 }
 
@@ -352,10 +350,14 @@ static SmallVector<int64_t, 4> getMixed(Program &program,
 /// zero, so a view that reached beyond its array would have no meaning.
 static LogicalResult computeSubView(Program &program, memref::SubViewOp op) {
   const View &source = program.getView(op.getSource());
-  SmallVector<int64_t, 4> offsets = getMixed(program, op.getMixedOffsets());
-  SmallVector<int64_t, 4> sizes = getMixed(program, op.getMixedSizes());
-  SmallVector<int64_t, 4> steps = getMixed(program, op.getMixedStrides());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<int64_t, 4> offsets =
+      getMixed(program, op.getStaticOffsets(), op.getOffsets());
+  SmallVector<int64_t, 4> sizes =
+      getMixed(program, op.getStaticSizes(), op.getSizes());
+  SmallVector<int64_t, 4> steps =
+      getMixed(program, op.getStaticStrides(), op.getStrides());
+  const llvm::SmallBitVector dropped =
+      program.getLaunch().kernel.droppedDims.lookup(op);
 
   View view;
   view.memory = source.memory;

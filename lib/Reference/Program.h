@@ -15,6 +15,7 @@
 #include "mlir/IR/Value.h"
 #include "tile/Reference/Interpreter.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/Twine.h"
 
 #include <atomic>
@@ -62,6 +63,8 @@ public:
   Memory(const Buffer &buffer, std::string name);
 
   const Buffer &getBuffer() const { return buffer; }
+  /// Whether the constructor got the memory it needs to track writers.
+  bool isValid() const { return buffer.readOnly || writers; }
   /// `argument 3 (z)`.
   const std::string &getName() const { return name; }
 
@@ -116,6 +119,8 @@ struct PreparedKernel {
   llvm::DenseMap<mlir::Operation *, Tensor> constants;
   /// Of every `func.call`.
   llvm::DenseMap<mlir::Operation *, mlir::func::FuncOp> callees;
+  /// Of every `memref.subview`: the dimensions that its result leaves out.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallBitVector> droppedDims;
 };
 
 /// What all programs of a launch share.

@@ -22,6 +22,7 @@
 #include <cassert>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tile {
@@ -98,6 +99,12 @@ llvm::Error writeNpy(llvm::StringRef path, NpyType type,
                      llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<uint8_t> bytes);
 llvm::Error writeNpy(llvm::StringRef path, const NpyArray &array);
+
+/// The contents of the file that `writeNpy` writes, for callers that place it
+/// themselves. `path` stands for the file in errors.
+llvm::Expected<std::string> formatNpy(llvm::StringRef path, NpyType type,
+                                      llvm::ArrayRef<int64_t> shape,
+                                      llvm::ArrayRef<uint8_t> bytes);
 
 } // namespace tile
 

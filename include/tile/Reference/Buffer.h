@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <string>
 
 namespace tile::reference {
 
@@ -22,6 +23,7 @@ struct Buffer {
   llvm::SmallVector<int64_t, 4> shape;   ///< In elements.
   llvm::SmallVector<int64_t, 4> strides; ///< In elements; none is negative.
   bool readOnly = false;                 ///< A store by the kernel is an error.
+  std::string origin; ///< Where it comes from, for errors: a file, or empty.
 
   /// A row-major array without gaps.
   static Buffer getContiguous(uint8_t *data, int64_t capacity,
