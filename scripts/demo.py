@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Runs the main job with a build tree's tools: demo.py BUILD
+
+Needs nothing but Python's own library.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+KERNEL = pathlib.Path("examples/kernels/nvfp4_linear.mlir")
+M, N, K = 256, 512, 2880
+TILE = {"BM": 64, "BN": 64, "BK": 64}
+TARGETS = {
+    "sm_80": "Ampere: A100",
+    "sm_90": "Hopper: H100, H200",
+    "sm_100a": "Blackwell: B200",
+    "sm_120f": "Blackwell: RTX 50, RTX PRO, GB10",
+}
+
+
+def run(command, **options):
+    """Runs a command; returns its output, or ends the demo with its error."""
+    result = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, **options
+    )
+    if result.returncode:
+        sys.exit(f"demo: error: {' '.join(map(str, command))}\n{result.stderr}")
+    return result
+
+
+def title(text):
+    print(f"\n== {text}")
+
+
+def show_table(rows):
+    """Prints rows of strings with aligned columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip())
+
+
+def read_remark(text):
+    """Returns the path of the multiply and the reason, from --remarks."""
+    path = re.search(r"path=\"?(native|expand)", text)
+    reason = re.search(r"[Rr]eason=\"([^\"]*)\"", text)
+    return (path[1] if path else "?", reason[1] if reason else "")
+
+
+def read_resources(text):
+    """Returns registers, spills and ptxas' version, from --print-resources."""
+    match = re.search(
+        r"(\d+) registers, (\d+) bytes of spill stores, (\d+) bytes of spill loads"
+        r".*\(ptxas ([\d.]+)",
+        text,
+    )
+    if not match:
+        return "-", "-", None
+    return match[1], str(int(match[2]) + int(match[3])), match[4]
+
+
+def compile_for_targets(bin_dir, folder):
+    rows = [("target", "path", "multiply instruction", "in text", "PTX bytes",
+             "registers", "spilled bytes")]
+    reasons, ptxas = [], None
+    for target in TARGETS:
+        ptx_file = folder / f"nvfp4_linear.{target}.ptx"
+        result = run(
+            [bin_dir / "tile-compile", KERNEL, f"--target={target}", "--remarks",
+             "--print-resources", "-o", ptx_file]
+            + [f"-D{name}={value}" for name, value in TILE.items()]
+        )
+        ptx = ptx_file.read_text()
+        multiplies = re.findall(r"^\s*((?:mma|wgmma|tcgen05\.mma)\S+)", ptx, re.M)
+        path, reason = read_remark(result.stderr)
+        registers, spills, version = read_resources(result.stderr)
+        ptxas = ptxas or version
+        for index, instruction in enumerate(sorted(set(multiplies)) or ["none"]):
+            count = str(multiplies.count(instruction))
+            if index:
+                rows.append(("", "", instruction, count, "", "", ""))
+            else:
+                rows.append((target, path, instruction, count, str(len(ptx)),
+                             registers, spills))
+        reasons.append((target, TARGETS[target], path, reason))
+    show_table(rows)
+    if ptxas:
+        print(f"  Registers and spills are per thread, from ptxas {ptxas}.")
+    else:
+        print("  No ptxas was found, so registers and spills are not known.")
+    print("  Why each path was taken:")
+    for target, chips, path, reason in reasons:
+        print(f"    {target} ({chips}): {path}; {reason}")
+
+
+def run_layer(bin_dir, folder):
+    """Runs the layer on the best device that this machine has."""
+    alpha = (folder / "alpha.txt").read_text().strip()
+    grid = f"{-(-M // TILE['BM'])},{-(-N // TILE['BN'])}"
+    for device in ("cuda", "emulator", "reference"):
+        command = (
+            [bin_dir / "tile-run", SOURCE / KERNEL, f"--device={device}",
+             f"--grid={grid}"]
+            + [f"-D{name}={value}" for name, value in TILE.items()]
+            + [f"out:z.npy:{M}x{N}xf32", "in:x.npy", "in:y.npy", "in:xs.npy",
+               "in:ys.npy", f"val:{alpha}"]
+        )
+        if device == "reference":
+            start = time.monotonic()
+            run(command, cwd=folder)
+            break
+        start = time.monotonic()
+        result = subprocess.run(
+            [str(part) for part in command], cwd=folder, capture_output=True,
+            text=True,
+        )
+        if result.returncode == 0:
+            break
+        reason = result.stderr.strip().splitlines()
+        print(f"  not on {device}: {reason[-1] if reason else 'no reason given'}")
+    seconds = time.monotonic() - start
+    print(f"  ran on the {device} device, grid {grid}, in {seconds:.1f} s")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: demo.py BUILD")
+    bin_dir = pathlib.Path(sys.argv[1]).resolve() / "bin"
+    os.chdir(SOURCE)
+    with tempfile.TemporaryDirectory(prefix="tile-demo-") as name:
+        folder = pathlib.Path(name)
+        print(f"One NVFP4 linear layer, z[{M},{N}] = x[{M},{K}] . y[{N},{K}]^T, from "
+              "one kernel file:")
+        print(f"  {KERNEL}")
+
+        title("1. Quantise: 16 FP4 values share an E4M3 scale")
+        print(run([bin_dir / "tile-demo-layer", "make", M, N, K, folder]).stdout,
+              end="")
+
+        title("2. Compile the one kernel for every target")
+        print("  native: the tensor core multiplies FP4 and applies the scales. "
+              "expand: values\n  stay packed in memory and become bf16 in registers, "
+              "next to the multiply.")
+        compile_for_targets(bin_dir, folder)
+
+        title("3. Run")
+        run_layer(bin_dir, folder)
+
+        title("4. Compare with f64 arithmetic on the dequantised values")
+        print(run([bin_dir / "tile-demo-layer", "compare", M, N, K, folder]).stdout,
+              end="")
+
+
+if __name__ == "__main__":
+    main()
