@@ -129,12 +129,79 @@ Expected<InputArgList> tile::parseToolOptions(const ToolInfo &tool,
   return std::move(args);
 }
 
+//===----------------------------------------------------------------------===//
+// Help
+//===----------------------------------------------------------------------===//
+
+// LLVM's own printer does not break lines.
+
+constexpr unsigned helpWidth = 80;
+constexpr unsigned helpColumn = 22;
+
+/// Prints `text` broken at blanks; the cursor is in column `column`, and
+/// further lines begin there.
+static void printWrapped(StringRef text, unsigned column) {
+  unsigned cursor = column;
+  while (!text.empty()) {
+    auto [word, rest] = text.split(' ');
+    if (cursor > column && cursor + 1 + word.size() > helpWidth) {
+      outs() << '\n';
+      outs().indent(column);
+      cursor = column;
+    } else if (cursor > column) {
+      outs() << ' ';
+      ++cursor;
+    }
+    outs() << word;
+    cursor += word.size();
+    text = rest;
+  }
+  outs() << '\n';
+}
+
+static void printOption(unsigned id, StringRef help) {
+  const Option option = getToolOptions().getOption(id);
+  std::string name = "  ";
+  name += option.getPrefixedName();
+  if (const char *value = getToolOptions().getOptionMetaVar(id))
+    name += (option.getKind() == Option::JoinedClass ? "" : " ") +
+            std::string(value);
+  outs() << name;
+  unsigned used = name.size();
+  if (used + 2 > helpColumn) {
+    outs() << '\n';
+    used = 0;
+  }
+  outs().indent(helpColumn - used);
+  printWrapped(help, helpColumn);
+}
+
+static void printHelp(const ToolInfo &tool) {
+  outs() << "USAGE: " << tool.usage << "\n\n";
+  printWrapped(tool.overview, 0);
+  const OptTable &table = getToolOptions();
+  // What a tool alone has comes first, what every tool has last.
+  for (unsigned group :
+       {OPT_grp_run, OPT_grp_output, OPT_grp_kernel, OPT_grp_general}) {
+    bool first = true;
+    for (const OptTable::Info &info : optionInfos) {
+      const char *help =
+          table.getOptionHelpText(info.ID, opt::Visibility(tool.visibility));
+      if (info.GroupID != group || !help ||
+          !(info.Visibility & tool.visibility))
+        continue;
+      if (first)
+        outs() << '\n' << table.getOptionHelpText(group) << ":\n";
+      first = false;
+      printOption(info.ID, help);
+    }
+  }
+  outs() << tool.epilogue;
+}
+
 bool tile::printHelpOrVersion(const ToolInfo &tool, const InputArgList &args) {
   if (args.hasArg(OPT_help)) {
-    getToolOptions().printHelp(outs(), tool.usage.data(), tool.overview.data(),
-                               /*ShowHidden=*/false, /*ShowAllAliases=*/false,
-                               opt::Visibility(tool.visibility));
-    outs() << tool.epilogue;
+    printHelp(tool);
     return true;
   }
   if (args.hasArg(OPT_version)) {
