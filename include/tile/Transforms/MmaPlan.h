@@ -1,0 +1,79 @@
+//===- MmaPlan.h - How one multiply uses its atom ---------------*- C++ -*-===//
+//
+// A multiply of tiles is many tensor-core instructions. The plan says how they
+// divide the tile among warps, which layouts the operands, scales and
+// accumulator need for that, and how scales take part. Layout assignment and
+// distribution compute the same plan from the annotated operation.
+//
+// K order. The multiply sums over K, so K may be permuted as long as both
+// operands (and their scales) agree. Every lane owns eight consecutive values
+// of a window of K: one word of FP4, two of FP8, four of bf16. Lanes t = 0..3
+// of a quad own k = 8t … 8t + 7 of a 32-value window (plus 32 for the FP4
+// instructions, whose window is 64). What the instruction takes for its k = 2t
+// and 2t + 1 may therefore be values 0 and 4 of the lane: that pair falls out
+// of a word of FP4 by one shift and two masks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_TRANSFORMS_MMAPLAN_H
+#define TILE_TRANSFORMS_MMAPLAN_H
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Layout/LinearLayout.h"
+#include "tile/Target/MmaAtoms.h"
+
+namespace tile {
+
+/// How the scales of a multiply reach the result.
+enum class ScaleMethod : uint8_t {
+  None,        ///< no scales
+  Native,      ///< by the instruction
+  NativeTwice, ///< by an instruction over 32 values issued twice, with
+               ///< alternate groups of 16 masked to zero
+  Operands,    ///< multiplied into the decoded operand, exactly
+  Sums,        ///< multiplied into the partial sum of each group
+};
+
+/// Which values of a lane's eight form the pairs of a 16-bit register.
+enum class PairOrder : uint8_t {
+  Natural,     ///< register i: values 2i and 2i + 1
+  Interleaved, ///< register i: values i and i + 4
+};
+
+struct MmaPlan {
+  const MmaAtom *atom = nullptr;
+  ScaleMethod method = ScaleMethod::None;
+  PairOrder order = PairOrder::Natural;
+  ElementFormat lhsFormat, rhsFormat;
+  std::optional<ElementFormat> lhsScaleFormat, rhsScaleFormat;
+  unsigned blockSize = 0; ///< V; 0 without scales
+  /// Extents of the multiply; batch is 1 for a 2-D one.
+  int64_t batch, m, n, k;
+  /// K values that one step over the operands covers: 32, or 64 for FP4
+  /// instructions. Several 16-bit instructions make one step.
+  unsigned window;
+  /// Layouts of the operands as they are stored (packed), of the scales (empty
+  /// space where there is none) and of the accumulator.
+  LinearLayout lhs, rhs, acc, lhsScale, rhsScale;
+  /// The instruction's fragments under the permuted K, for one window:
+  /// `{register, lane}` to `{d1: k, d0: m}` and `{d1: n, d0: k}`. The register
+  /// axis runs over the elements of one instruction, then over the
+  /// instructions of the window.
+  LinearLayout lhsWindow, rhsWindow;
+
+  /// Instructions per window.
+  unsigned atomsPerWindow() const { return window / atom->k; }
+};
+
+/// Plans an annotated `tile.mmaf` or `tile.mmaf_scaled` for a block of
+/// `numWarps` warps. Requires: the op has `path` and `atom`, and the atom
+/// fits its types.
+MmaPlan planMma(MmaFOp op, unsigned numWarps);
+MmaPlan planMma(MmaFScaledOp op, unsigned numWarps);
+
+/// Number of warps that suits a block whose largest multiply is M by N.
+unsigned chooseNumWarps(int64_t batch, int64_t m, int64_t n);
+
+} // namespace tile
+
+#endif // TILE_TRANSFORMS_MMAPLAN_H

@@ -1,0 +1,119 @@
+//===- Passes.td - Tile transformation passes --------------*- tablegen -*-===//
+
+#ifndef TILE_TRANSFORMS_PASSES_TD
+#define TILE_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// In the order in which the pipeline runs them.
+
+def TileCheckKernels : Pass<"tile-check-kernels", "::mlir::ModuleOp"> {
+  let summary = "Refuses operations that a kernel may not use";
+  let description = [{
+    Runs after inlining. Every operation of a kernel must be one that the
+    compiler lowers (docs/spec.md lists them); any other is an error that names
+    it. A call that is left is recursive or has no body, and is an error too.
+    Functions that are not kernels must be private and are erased.
+
+    Example:
+
+    ```mlir
+    func.func @k(%x: memref<?xf32>) attributes {tile.kernel} {
+      memref.assume_alignment %x, 16 : memref<?xf32>
+      // error: 'memref.assume_alignment' op is not allowed in a kernel
+    ```
+  }];
+}
+
+def TileLegalizeScaledMma
+    : Pass<"tile-legalize-scaled-mma", "::mlir::ModuleOp"> {
+  let summary = "Chooses native or expanded lowering for every multiply";
+  let description = [{
+    Looks up each `tile.mmaf_scaled` and `tile.mmaf` in the instruction table of
+    the target and annotates it with its path and the atom that computes it. No
+    other pass makes that decision. An expanded multiply stays one operation on
+    packed operands: decoding happens at distribution, next to the instruction,
+    where both operands can agree on a permuted K.
+
+    The choice and its reason are reported as a remark on the operation.
+
+    Example, for a target without block-scaled instructions:
+
+    ```mlir
+    %d = tile.mmaf_scaled %a, %b, %c, %sa, %sb : ...
+    // becomes
+    %d = tile.mmaf_scaled %a, %b, %c, %sa, %sb
+       {atom = "m16n8k16.bf16", path = "expand"} : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+    Option<"mmaPath", "mma-path", "std::string", /*default=*/"\"auto\"",
+           "`auto`, `native` (an error where impossible) or `expand`; the "
+           "kernel's `tile.mma_path` wins">,
+  ];
+  let statistics = [
+    Statistic<"numNative", "num-native", "Number of multiplies kept scaled">,
+    Statistic<"numExpanded", "num-expanded", "Number of multiplies expanded">,
+  ];
+}
+
+def TileAssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "Gives every tile a layout over registers, lanes and warps";
+  let description = [{
+    Input: kernels whose multiplies are annotated by
+    `tile-legalize-scaled-mma`. Output: every tensor carries a `#tile.layout`,
+    every kernel `tile.num_warps`, and `tile.convert_layout` stands wherever a
+    user needs another layout than the one a value has. Multiplies dictate the
+    layouts of their operands, scales and accumulators; loads start with
+    coalesced rows; everything else follows its operands.
+
+    Example:
+
+    ```mlir
+    %x = tile.load %m[%i, %k] : memref<?x?xbf16> -> tensor<16x32xbf16>
+    // becomes
+    %x = tile.load %m[%i, %k] : memref<?x?xbf16> -> tensor<16x32xbf16, #blocked>
+    %y = tile.convert_layout %x : tensor<16x32xbf16, #blocked> -> tensor<16x32xbf16, #lhs>
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+  let options = [
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, a power of two up to 32; 0 chooses; the kernel's "
+           "`tile.num_warps` wins">,
+  ];
+}
+
+def TileSimplifyLayoutConversions
+    : Pass<"tile-simplify-layout-conversions", "::mlir::ModuleOp"> {
+  let summary = "Moves layout conversions to where they cost nothing";
+  let description = [{
+    Rewrites `convert_layout(op(x))` to `op(convert_layout(x))` where the
+    operation moves no data (permute, reshape, broadcast, unpack, pack) or is
+    cheap, and lets loads, constants, splats and iotas produce the wanted layout
+    themselves. A conversion that is left is data movement between lanes.
+
+    Example:
+
+    ```mlir
+    %x = tile.load %m[%i, %k] : ... -> tensor<16x32xbf16, #blocked>
+    %y = tile.convert_layout %x : ... -> tensor<16x32xbf16, #lhs>
+    // becomes
+    %y = tile.load %m[%i, %k] : ... -> tensor<16x32xbf16, #lhs>
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+}
+
+def TilePrintLayouts : Pass<"tile-print-layouts", "::mlir::ModuleOp"> {
+  let summary = "Prints each layout of the module as a table";
+  let description = [{
+    Writes, for every tensor type with a `#tile.layout`, which lane and register
+    of which warp holds each element. Changes nothing.
+  }];
+}
+
+#endif // TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,289 @@
+//===- Compiler.cpp - From a tile module to PTX ---------------------------===//
+
+#include "tile/Codegen/Compiler.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "tile/Codegen/PtxEmitter.h"
+#include "tile/Conversion/Passes.h"
+#include "tile/Target/TargetInfo.h"
+#include "tile/Transforms/Passes.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// LLVM's NVPTX backend knows no later version.
+static constexpr PtxVersion kMaxPtxVersion = 90;
+
+void tile::registerCodegenDialects(DialectRegistry &registry) {
+  registry
+      .insert<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect>();
+  func::registerInlinerExtension(registry);
+  registerPtxTranslations(registry);
+}
+
+static std::string printVersion(PtxVersion version) {
+  return std::to_string(version / 10) + "." + std::to_string(version % 10);
+}
+
+llvm::Error tile::validate(const CompileOptions &options) {
+  llvm::Expected<const TargetInfo *> target = findTarget(options.target);
+  if (!target)
+    return target.takeError();
+  auto expectOneOf = [](StringRef option, StringRef value,
+                        ArrayRef<StringRef> allowed) -> llvm::Error {
+    if (llvm::is_contained(allowed, value))
+      return llvm::Error::success();
+    return llvm::createStringError(("expects " + option + " to be " +
+                                    llvm::join(allowed, ", ") + ", but got '" +
+                                    value + "'")
+                                       .str());
+  };
+  if (llvm::Error error = expectOneOf("mma-path", options.mmaPath,
+                                      {"auto", "native", "expand"}))
+    return error;
+  if (llvm::Error error = expectOneOf("fp4-cvt", options.fp4Cvt,
+                                      {"auto", "hardware", "software"}))
+    return error;
+  if (options.fp4Cvt == "hardware" && !(*target)->has(Capability::CvtFp4))
+    return llvm::createStringError("fp4-cvt=hardware: " + options.target +
+                                   " has no conversion to f4E2M1FN");
+  if (options.numWarps &&
+      (!llvm::isPowerOf2_32(options.numWarps) || options.numWarps > 32))
+    return llvm::createStringError(
+        "expects num-warps to be a power of two from 1 to 32, but got " +
+        std::to_string(options.numWarps));
+  if (options.ptxVersion > kMaxPtxVersion)
+    return llvm::createStringError("expects ptx-version to be at most " +
+                                   printVersion(kMaxPtxVersion) + ", but got " +
+                                   printVersion(options.ptxVersion));
+  if (options.ptxVersion && options.ptxVersion < (*target)->minPtxVersion)
+    return llvm::createStringError(
+        "ptx-version " + printVersion(options.ptxVersion) + " is too low: " +
+        options.target + " needs " + printVersion((*target)->minPtxVersion));
+  return llvm::Error::success();
+}
+
+void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
+                         EmitKind kind) {
+  passes.addPass(createInlinerPass());
+  passes.addPass(createTileCheckKernels());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  TileLegalizeScaledMmaOptions legalize;
+  legalize.target = options.target;
+  legalize.mmaPath = options.mmaPath;
+  passes.addPass(createTileLegalizeScaledMma(legalize));
+  TileAssignLayoutsOptions assign;
+  assign.numWarps = options.numWarps;
+  passes.addPass(createTileAssignLayouts(assign));
+  passes.addPass(createTileSimplifyLayoutConversions());
+  if (kind == EmitKind::Mlir)
+    return;
+  TileDistributeOptions distribute;
+  distribute.target = options.target;
+  distribute.fp4Cvt = options.fp4Cvt;
+  passes.addPass(createTileDistribute(distribute));
+  passes.addPass(createCSEPass());
+  passes.addPass(createTileExpandMath());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  if (options.lineInfo)
+    passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+}
+
+/// The launch lines that distribution wrote as module-level assembly.
+static std::vector<KernelLaunchInfo> readLaunchInfo(ModuleOp module) {
+  std::vector<KernelLaunchInfo> kernels;
+  auto lines = module->getAttrOfType<ArrayAttr>(
+      LLVM::LLVMDialect::getModuleLevelAsmAttrName());
+  if (!lines)
+    return kernels;
+  for (auto line : lines.getAsRange<StringAttr>()) {
+    KernelLaunchInfo info;
+    SmallVector<StringRef> fields;
+    line.getValue().split(fields, ' ');
+    for (StringRef field : fields) {
+      if (field.consume_front("entry="))
+        info.entry = field.str();
+      else if (field.consume_front("block="))
+        field.split(',').first.getAsInteger(10, info.blockThreads);
+      else if (field.consume_front("shared="))
+        field.getAsInteger(10, info.sharedBytes);
+    }
+    kernels.push_back(std::move(info));
+  }
+  return kernels;
+}
+
+/// Writes `text` to `NAME` in the dump folder, if there is one.
+static LogicalResult dump(ModuleOp module, const CompileOptions &options,
+                          StringRef name, StringRef text) {
+  if (options.dumpStages.empty())
+    return success();
+  SmallString<128> path(options.dumpStages);
+  std::error_code error = llvm::sys::fs::create_directories(path);
+  llvm::sys::path::append(path, name);
+  if (!error) {
+    llvm::raw_fd_ostream file(path, error);
+    if (!error)
+      file << text;
+  }
+  if (error)
+    return module.emitError()
+           << "cannot write " << path << ": " << error.message();
+  return success();
+}
+
+static std::string print(ModuleOp module, bool withLocations) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OpPrintingFlags flags;
+  if (withLocations)
+    flags.enableDebugInfo();
+  module.print(stream, flags);
+  stream << "\n";
+  return text;
+}
+
+FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
+                                       const CompileOptions &options) {
+  if (llvm::Error error = validate(options))
+    return module.emitError() << llvm::toString(std::move(error)), failure();
+  const TargetInfo *target = *findTarget(options.target);
+  CompileResult result;
+
+  if (failed(dump(module, options, "0-source.mlir", print(module, false))))
+    return failure();
+  // Two runs, so that the stage between them can be dumped.
+  PassManager full(module->getContext());
+  full.enableVerifier();
+  buildPipeline(full, options, kind == EmitKind::Mlir ? kind : EmitKind::Nvvm);
+  if (!options.dumpStages.empty() && kind != EmitKind::Mlir) {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    PassManager upToLayouts(module->getContext());
+    buildPipeline(upToLayouts, options, EmitKind::Mlir);
+    // Its diagnostics will come again from the whole pipeline.
+    ScopedDiagnosticHandler quiet(module->getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (succeeded(upToLayouts.run(*copy)) &&
+        failed(dump(module, options, "1-layouts.mlir", print(*copy, false))))
+      return failure();
+  }
+  if (failed(full.run(module)))
+    return failure();
+  if (kind == EmitKind::Mlir) {
+    result.text = print(module, false);
+    if (failed(dump(module, options, "1-layouts.mlir", result.text)))
+      return failure();
+    return result;
+  }
+
+  // What should be gone by now is named, not passed on to the translation.
+  WalkResult lowered = module.walk([&](Operation *op) {
+    if (isa<ModuleOp>(op) ||
+        isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("should have been lowered to the llvm and nvvm dialects");
+    return WalkResult::interrupt();
+  });
+  if (lowered.wasInterrupted())
+    return failure();
+  result.kernels = readLaunchInfo(module);
+  std::string nvvm = print(module, options.lineInfo);
+  if (failed(dump(module, options, "2-nvvm.mlir", nvvm)))
+    return failure();
+  if (kind == EmitKind::Nvvm) {
+    result.text = std::move(nvvm);
+    return result;
+  }
+
+  PtxVersion required = getRequiredPtxVersion(module, *target);
+  PtxVersion version = std::max(required, options.ptxVersion);
+  if (options.ptxVersion && options.ptxVersion < required)
+    return module.emitError()
+               << "ptx-version " << printVersion(options.ptxVersion)
+               << " is too low: the kernels need " << printVersion(required)
+               << " on " << target->name,
+           failure();
+  llvm::LLVMContext context;
+  llvm::Expected<std::unique_ptr<llvm::Module>> ir =
+      emitLlvmIr(module, *target, version, context);
+  if (!ir)
+    return module.emitError() << llvm::toString(ir.takeError()), failure();
+  if (kind == EmitKind::Llvm || !options.dumpStages.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << **ir;
+    if (failed(dump(module, options, "3-llvm.ll", text)))
+      return failure();
+    if (kind == EmitKind::Llvm) {
+      result.text = std::move(text);
+      return result;
+    }
+  }
+  llvm::Expected<std::string> ptx = emitPtx(**ir, *target, version);
+  if (!ptx)
+    return module.emitError() << llvm::toString(ptx.takeError()), failure();
+  result.text = std::move(*ptx);
+  if (!StringRef(result.text).ends_with("\n"))
+    result.text += '\n';
+  if (failed(dump(module, options, "4-ptx.ptx", result.text)))
+    return failure();
+  return result;
+}
+
+namespace {
+/// The options of the pipelines in `tile-opt`.
+struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("A row of docs/targets.md")};
+  Option<std::string> mmaPath{*this, "mma-path",
+                              llvm::cl::desc("auto, native or expand"),
+                              llvm::cl::init("auto")};
+  Option<unsigned> numWarps{*this, "num-warps",
+                            llvm::cl::desc("Warps per block; 0 chooses"),
+                            llvm::cl::init(0)};
+  Option<std::string> fp4Cvt{*this, "fp4-cvt",
+                             llvm::cl::desc("auto, hardware or software"),
+                             llvm::cl::init("auto")};
+
+  CompileOptions get() const {
+    CompileOptions options;
+    options.target = target;
+    options.mmaPath = mmaPath;
+    options.numWarps = numWarps;
+    options.fp4Cvt = fp4Cvt;
+    return options;
+  }
+};
+} // namespace
+
+void tile::registerTilePipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "tile-to-layouts",
+      "From a tile kernel to distributed tiles: legalize multiplies, assign "
+      "layouts, simplify conversions",
+      [](OpPassManager &passes, const PipelineOptions &options) {
+        buildPipeline(passes, options.get(), EmitKind::Mlir);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "tile-to-nvvm", "From a tile kernel to the llvm and nvvm dialects",
+      [](OpPassManager &passes, const PipelineOptions &options) {
+        buildPipeline(passes, options.get(), EmitKind::Nvvm);
+      });
+}

@@ -1,0 +1,486 @@
+//===- DistributeMma.cpp - Multiplies to tensor-core instructions ---------===//
+//
+// Emits the instructions of one planned multiply. Which word of which operand
+// an instruction takes is read off the plan's layouts: the fragment says which
+// element stands in a register of lane 0, the operand's layout says which
+// register of the thread holds it, and all other lanes follow because both are
+// the same in the lane bits.
+//
+// Tiles smaller than the instruction: missing rows and columns are copies of
+// others (their results are copies too, and nobody stores them); missing values
+// of K are zero in both operands, and so are their scales.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Distributor.h"
+#include "FormatConversion.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// Finds registers of a distributed operand by coordinate, for lane 0 and
+/// warp 0.
+class RegisterMap {
+public:
+  explicit RegisterMap(const LinearLayout &layout)
+      : tile(layout.getCodomain()) {
+    unsigned count = 1u << layout.getDomain().bitsOf("register");
+    for (unsigned r = 0; r < count; ++r)
+      registers.try_emplace(layout(r), r);
+    rank = tile.getAxes().size();
+  }
+
+  /// The register of element (row, column) of matrix `batch`. Coordinates
+  /// beyond the tile wrap: they are copies.
+  unsigned find(unsigned batch, unsigned row, unsigned column) const {
+    uint32_t packed = 0;
+    unsigned shift = 0;
+    auto put = [&](unsigned coordinate, unsigned dim) {
+      unsigned bits = tile.bitsOf("d" + std::to_string(dim));
+      packed |= (coordinate & ((1u << bits) - 1)) << shift;
+      shift += bits;
+    };
+    put(column, rank - 1);
+    put(row, rank - 2);
+    if (rank == 3)
+      put(batch, 0);
+    auto found = registers.find(packed);
+    assert(found != registers.end() && "the plan's layout holds its elements");
+    return found->second;
+  }
+
+private:
+  Space tile;
+  unsigned rank;
+  DenseMap<uint32_t, unsigned> registers;
+};
+
+/// One operand (lhs or rhs) of a multiply in one thread.
+struct Operand {
+  const Fragment *values, *scales = nullptr;
+  ElementFormat format;
+  std::optional<ElementFormat> scaleFormat;
+  const LinearLayout *window;
+  unsigned containerBits;
+  bool isLhs;
+  RegisterMap map, scaleMap;
+};
+
+/// Emits one planned multiply.
+class MmaEmitter {
+public:
+  MmaEmitter(Emitter &emit, const MmaPlan &plan, Value lane)
+      : emit(emit), plan(plan), atom(*plan.atom), lane(lane) {}
+
+  void run(const Operand &lhs, const Operand &rhs, const RegisterMap &accMap,
+           SmallVectorImpl<Value> &acc);
+
+private:
+  /// The 32-bit registers of one instruction of a window.
+  using Words = SmallVector<Value, 4>;
+  /// All instructions of one window: `atomsPerWindow` sets of words.
+  using WindowWords = SmallVector<Words, 2>;
+
+  unsigned getFreeExtent(const Operand &operand) const {
+    return operand.isLhs ? atom.m : atom.n;
+  }
+  /// Position of register `r` of the window's fragment: (free, k).
+  std::pair<unsigned, unsigned> getPosition(const Operand &operand,
+                                            unsigned r) const {
+    const Space &tile = operand.window->getCodomain();
+    uint32_t image = (*operand.window)(r);
+    unsigned row = tile.coordinate(image, "d0");
+    unsigned column = tile.coordinate(image, "d1");
+    return operand.isLhs ? std::make_pair(row, column)
+                         : std::make_pair(column, row);
+  }
+  unsigned find(const Operand &operand, const RegisterMap &map, unsigned batch,
+                unsigned free, unsigned k) const {
+    return operand.isLhs ? map.find(batch, free, k) : map.find(batch, k, free);
+  }
+
+  Value zeroBeyondK(Value word);
+  Value keepGroup(Value word, unsigned pass);
+  WindowWords decodeWindow(const Operand &operand, unsigned batch,
+                           unsigned free, unsigned k);
+  WindowWords nativeWindow(const Operand &operand, unsigned batch,
+                           unsigned free, unsigned k);
+  WindowWords makeWindow(const Operand &operand, unsigned batch, unsigned free,
+                         unsigned k) {
+    return atom.lhsContainerBits == 16 ? decodeWindow(operand, batch, free, k)
+                                       : nativeWindow(operand, batch, free, k);
+  }
+  /// The scale register of one native instruction and its byte selector; none
+  /// for an instruction without scales.
+  std::pair<Value, unsigned> nativeScale(const Operand &operand, unsigned batch,
+                                         unsigned free, unsigned k,
+                                         unsigned pass);
+  Value sumScale(const Operand &operand, unsigned batch, unsigned free,
+                 unsigned k);
+  SmallVector<Value, 4> issue(ArrayRef<Value> a, ArrayRef<Value> b,
+                              ArrayRef<Value> c,
+                              std::pair<Value, unsigned> scaleA,
+                              std::pair<Value, unsigned> scaleB);
+  Value extractResult(Value result, unsigned index) {
+    return LLVM::ExtractValueOp::create(emit.builder, emit.loc, result, index);
+  }
+
+  Emitter &emit;
+  const MmaPlan &plan;
+  const MmaAtom &atom;
+  Value lane;
+  Value beyondK; ///< Whether this lane's values of K are beyond the tile.
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Operand words
+//===----------------------------------------------------------------------===//
+
+/// Lanes t of a quad own k = 8t … 8t + 7 of a window; a tile of 8 or 16 values
+/// leaves some of them without any.
+Value MmaEmitter::zeroBeyondK(Value word) {
+  if (plan.k >= 32)
+    return word;
+  if (!beyondK) {
+    unsigned lanes = plan.k >= 16 ? 2 : 3; // bits of t that are beyond
+    Value bits = emit.bitAnd(lane, lanes);
+    beyondK = emit.compare(arith::CmpIPredicate::ne, bits, emit.i32(0));
+  }
+  return emit.select(beyondK, emit.i32(0), word);
+}
+
+/// Zero unless the lane's values belong to the 16-group `pass` of their 32.
+Value MmaEmitter::keepGroup(Value word, unsigned pass) {
+  Value group = emit.bitAnd(lane, 2); // t = 2, 3: the upper 16 of each 32
+  Value keeps =
+      emit.compare(arith::CmpIPredicate::eq, group, emit.i32(2 * pass));
+  return emit.select(keeps, word, emit.i32(0));
+}
+
+/// The words of 16-bit instructions: decoded, and scaled where scales are
+/// multiplied into operands.
+MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
+                                                 unsigned batch, unsigned free,
+                                                 unsigned k) {
+  ElementFormat multiplicand = atom.lhsFormat;
+  unsigned bits = getFormatInfo(operand.format).bits;
+  unsigned perWord = 32 / bits;
+  // The four pair registers of each row of the fragment, made on first use.
+  DenseMap<unsigned, std::array<Value, 4>> rows;
+  auto getRow = [&](unsigned row) -> std::array<Value, 4> & {
+    auto [entry, inserted] = rows.try_emplace(row);
+    if (!inserted)
+      return entry->second;
+    SmallVector<Value, 4> words;
+    for (unsigned first = 0; first < 8; first += perWord) {
+      if (first >= plan.k) {
+        words.push_back(emit.i32(0));
+        continue;
+      }
+      unsigned r = find(operand, operand.map, batch, free + row, k + first);
+      Value word = operand.values->values[r / perWord];
+      if (plan.k < perWord) {
+        // A word that is not full of this row's values: take out what is.
+        word = emit.lshr(word, r % perWord * bits);
+        word = emit.bitAnd(word, (1u << plan.k * bits) - 1);
+      }
+      words.push_back(word);
+    }
+    std::array<Value, 4> pairs =
+        decodeToPairs(emit, operand.format, words, multiplicand, plan.order);
+    if (plan.method == ScaleMethod::Operands && operand.scales) {
+      unsigned s = find(operand, operand.scaleMap, batch, free + row,
+                        k / plan.blockSize);
+      Value scale =
+          decodeScalePair(emit, *operand.scaleFormat,
+                          operand.scales->getBits(emit, s), multiplicand);
+      for (Value &pair : pairs)
+        pair = multiplyPairs(emit, multiplicand, pair, scale);
+    }
+    for (Value &pair : pairs)
+      pair = zeroBeyondK(pair);
+    return entry->second = pairs;
+  };
+
+  WindowWords window(plan.atomsPerWindow());
+  unsigned registers = 1u << operand.window->getDomain().bitsOf("register");
+  unsigned perAtom = registers / plan.atomsPerWindow();
+  for (unsigned r = 0; r < registers; r += 2) {
+    auto [row, inner] = getPosition(operand, r);
+    unsigned pair =
+        plan.order == PairOrder::Interleaved ? inner & 3 : inner >> 1 & 3;
+    window[r / perAtom].push_back(getRow(row)[pair]);
+  }
+  return window;
+}
+
+/// The words of FP8 and FP4 instructions: as stored, or FP4 in containers.
+MmaEmitter::WindowWords MmaEmitter::nativeWindow(const Operand &operand,
+                                                 unsigned batch, unsigned free,
+                                                 unsigned k) {
+  unsigned bits = getFormatInfo(operand.format).bits;
+  unsigned perWord = 32 / bits, perRegister = 32 / operand.containerBits;
+  unsigned registers = 1u << operand.window->getDomain().bitsOf("register");
+  Words words;
+  for (unsigned first = 0; first < registers; first += perRegister) {
+    auto [row, inner] = getPosition(operand, first);
+    if (inner >= plan.k) {
+      words.push_back(emit.i32(0));
+      continue;
+    }
+    unsigned r = find(operand, operand.map, batch, free + row, k + inner);
+    Value word = operand.values->values[r / perWord];
+    if (bits != operand.containerBits)
+      word = spreadToContainers(emit, emit.lshr(word, r % perWord * bits));
+    else if (plan.k < perWord)
+      word = emit.bitAnd(emit.lshr(word, r % perWord * bits),
+                         (1u << plan.k * bits) - 1);
+    words.push_back(zeroBeyondK(word));
+  }
+  return {words};
+}
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, unsigned> MmaEmitter::nativeScale(const Operand &operand,
+                                                   unsigned batch,
+                                                   unsigned free, unsigned k,
+                                                   unsigned pass) {
+  if (!atom.isBlockScaled())
+    return {Value(), 0};
+  unsigned groups = atom.k / plan.blockSize;  // that the step needs
+  unsigned present = plan.k / plan.blockSize; // that the tile has
+  unsigned r = find(operand, operand.scaleMap, batch, free, k / plan.blockSize);
+  Value word = operand.scales->values[r / 4];
+  unsigned byte = r % 4;
+  if (present < groups) {
+    // Scales of values beyond the tile are 0x00.
+    word = emit.lshr(word, 8 * byte);
+    word = emit.bitAnd(word, (1u << 8 * present) - 1);
+    byte = 0;
+  }
+  if (plan.method == ScaleMethod::NativeTwice) {
+    // Bytes g0, g1, g2, g3 to g_pass, g_{2 + pass}.
+    Value shifted = emit.lshr(word, 8 * (byte + pass));
+    Value low = emit.bitAnd(shifted, 0xFF);
+    Value high = emit.bitAnd(emit.lshr(shifted, 8), 0xFF00);
+    return {emit.bitOr(low, high), 0};
+  }
+  return {word, byte};
+}
+
+/// The f32 factor of a partial sum.
+Value MmaEmitter::sumScale(const Operand &operand, unsigned batch,
+                           unsigned free, unsigned k) {
+  unsigned r = find(operand, operand.scaleMap, batch, free, k / plan.blockSize);
+  return decodeToF32(emit, *operand.scaleFormat,
+                     operand.scales->getBits(emit, r));
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+static NVVM::MMATypes getMmaType(ElementFormat format) {
+  switch (format) {
+  case ElementFormat::F4E2M1FN:
+    return NVVM::MMATypes::e2m1;
+  case ElementFormat::F8E4M3FN:
+    return NVVM::MMATypes::e4m3;
+  case ElementFormat::F8E5M2:
+    return NVVM::MMATypes::e5m2;
+  case ElementFormat::F16:
+    return NVVM::MMATypes::f16;
+  default:
+    return NVVM::MMATypes::bf16;
+  }
+}
+
+SmallVector<Value, 4> MmaEmitter::issue(ArrayRef<Value> a, ArrayRef<Value> b,
+                                        ArrayRef<Value> c,
+                                        std::pair<Value, unsigned> scaleA,
+                                        std::pair<Value, unsigned> scaleB) {
+  OpBuilder &builder = emit.builder;
+  SmallVector<Type> fields(4, emit.f32());
+  Type resultType =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+  SmallVector<int64_t> shape = {atom.m, atom.n, atom.k};
+  std::array<NVVM::MMATypes, 2> types = {getMmaType(atom.lhsFormat),
+                                         getMmaType(atom.rhsFormat)};
+  Value result;
+  switch (atom.emission) {
+  case MmaEmission::MmaSync: {
+    // f16 operands are pairs for this operation, bf16 ones are words.
+    auto asOperands = [&](ArrayRef<Value> words) {
+      SmallVector<Value> operands(words);
+      if (atom.lhsFormat == ElementFormat::F16)
+        for (Value &operand : operands)
+          operand =
+              emit.bitcast(VectorType::get({2}, builder.getF16Type()), operand);
+      return operands;
+    };
+    std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row,
+                                              NVVM::MMALayout::col};
+    result = NVVM::MmaOp::create(builder, emit.loc, resultType, asOperands(a),
+                                 asOperands(b), c, shape, std::nullopt,
+                                 std::nullopt, types, layouts);
+    break;
+  }
+  case MmaEmission::MmaSyncFp8: {
+    // The operation above knows no FP8; the intrinsic does.
+    std::string name = ("llvm.nvvm.mma.m16n8k32.row.col.f32." +
+                        getFormatInfo(atom.lhsFormat).ptxName + "." +
+                        getFormatInfo(atom.rhsFormat).ptxName + ".f32")
+                           .str();
+    SmallVector<Value> operands(a);
+    llvm::append_range(operands, b);
+    llvm::append_range(operands, c);
+    result =
+        LLVM::CallIntrinsicOp::create(builder, emit.loc, resultType,
+                                      builder.getStringAttr(name), operands)
+            .getResult(0);
+    break;
+  }
+  case MmaEmission::BlockScale: {
+    auto selector = [&](unsigned value) {
+      return emit.constant(builder.getI16Type(), value);
+    };
+    NVVM::ScaleVecSize size = atom.scaleVecSize == 1   ? NVVM::ScaleVecSize::X1
+                              : atom.scaleVecSize == 2 ? NVVM::ScaleVecSize::X2
+                                                       : NVVM::ScaleVecSize::X4;
+    NVVM::BlockScaleFormat format =
+        *atom.scaleFormat == ElementFormat::F8E8M0FNU
+            ? NVVM::BlockScaleFormat::UE8M0
+            : NVVM::BlockScaleFormat::UE4M3;
+    NVVM::MMABlockScaleKind kind = atom.kind == BlockScaleKind::Mxf8f6f4
+                                       ? NVVM::MMABlockScaleKind::MXF8F6F4
+                                   : atom.kind == BlockScaleKind::Mxf4
+                                       ? NVVM::MMABlockScaleKind::MXF4
+                                       : NVVM::MMABlockScaleKind::MXF4NVF4;
+    result = NVVM::MmaBlockScaleOp::create(
+        builder, emit.loc, resultType, a, b, c, scaleA.first,
+        selector(scaleA.second), selector(0), scaleB.first,
+        selector(scaleB.second), selector(0), shape, types, size, format, kind);
+    break;
+  }
+  }
+  SmallVector<Value, 4> values;
+  for (unsigned i = 0; i < 4; ++i)
+    values.push_back(extractResult(result, i));
+  return values;
+}
+
+void MmaEmitter::run(const Operand &lhs, const Operand &rhs,
+                     const RegisterMap &accMap, SmallVectorImpl<Value> &acc) {
+  // Tiles of instructions in this thread. Rows and columns of other warps are
+  // the upper bits of the coordinates.
+  auto countTiles = [](const LinearLayout &layout, StringRef axis,
+                       unsigned atomExtent) {
+    uint32_t top = 0;
+    for (uint32_t column : layout.getColumns("register"))
+      top = std::max(top, layout.getCodomain().coordinate(column, axis));
+    return std::max(1u, 2 * top / atomExtent);
+  };
+  unsigned rank = plan.acc.getCodomain().getAxes().size();
+  std::string rowAxis = "d" + std::to_string(rank - 2);
+  std::string columnAxis = "d" + std::to_string(rank - 1);
+  unsigned mTiles = countTiles(plan.acc, rowAxis, atom.m);
+  unsigned nTiles = countTiles(plan.acc, columnAxis, atom.n);
+  unsigned batches = rank == 3 ? countTiles(plan.acc, "d0", 1) : 1;
+  unsigned passes = 1;
+  if (plan.method == ScaleMethod::NativeTwice ||
+      (plan.method == ScaleMethod::Sums && plan.blockSize == 16))
+    passes = 2;
+
+  for (unsigned batch = 0; batch < batches; ++batch)
+    for (unsigned k = 0; k < plan.k; k += plan.window) {
+      SmallVector<WindowWords> lhsWords;
+      for (unsigned i = 0; i < mTiles; ++i)
+        lhsWords.push_back(makeWindow(lhs, batch, i * atom.m, k));
+      for (unsigned j = 0; j < nTiles; ++j) {
+        WindowWords rhsWords = makeWindow(rhs, batch, j * atom.n, k);
+        for (unsigned i = 0; i < mTiles; ++i) {
+          // The accumulators of this instruction, in fragment order.
+          SmallVector<unsigned, 4> places;
+          for (unsigned r = 0; r < 4; ++r) {
+            uint32_t image = atom.acc(r);
+            places.push_back(accMap.find(
+                batch,
+                i * atom.m + atom.acc.getCodomain().coordinate(image, "d0"),
+                j * atom.n + atom.acc.getCodomain().coordinate(image, "d1")));
+          }
+          for (unsigned pass = 0; pass < passes; ++pass) {
+            auto masked = [&](ArrayRef<Value> words) {
+              SmallVector<Value, 4> kept(words);
+              if (passes == 2)
+                for (Value &word : kept)
+                  word = keepGroup(word, pass);
+              return kept;
+            };
+            SmallVector<Value, 4> sums;
+            bool isSums = plan.method == ScaleMethod::Sums;
+            for (unsigned place : places)
+              sums.push_back(isSums ? emit.f32Bits(0) : acc[place]);
+            for (unsigned s = 0; s < plan.atomsPerWindow(); ++s)
+              sums = issue(masked(lhsWords[i][s]), masked(rhsWords[s]), sums,
+                           nativeScale(lhs, batch, i * atom.m, k, pass),
+                           nativeScale(rhs, batch, j * atom.n, k, pass));
+            for (unsigned r = 0; r < 4; ++r) {
+              if (!isSums) {
+                acc[places[r]] = sums[r];
+                continue;
+              }
+              uint32_t image = atom.acc(r);
+              unsigned row = atom.acc.getCodomain().coordinate(image, "d0");
+              unsigned column = atom.acc.getCodomain().coordinate(image, "d1");
+              unsigned group = k + 16 * pass;
+              Value scale =
+                  lhs.scales ? sumScale(lhs, batch, i * atom.m + row, group)
+                             : sumScale(rhs, batch, j * atom.n + column, group);
+              acc[places[r]] = LLVM::FMAOp::create(
+                  emit.builder, emit.loc, sums[r], scale, acc[places[r]]);
+            }
+          }
+        }
+      }
+    }
+}
+
+LogicalResult Distributor::distributeMma(const MmaPlan &plan, Value lhs,
+                                         Value rhs, Value acc, Value lhsScale,
+                                         Value rhsScale, Value result) {
+  auto makeOperand = [&](bool isLhs, Value values, Value scales) {
+    const LinearLayout &layout = isLhs ? plan.lhs : plan.rhs;
+    const LinearLayout &scaleLayout = isLhs ? plan.lhsScale : plan.rhsScale;
+    return Operand{&getFragment(values),
+                   scales ? &getFragment(scales) : nullptr,
+                   isLhs ? plan.lhsFormat : plan.rhsFormat,
+                   isLhs ? plan.lhsScaleFormat : plan.rhsScaleFormat,
+                   isLhs ? &plan.lhsWindow : &plan.rhsWindow,
+                   isLhs ? plan.atom->lhsContainerBits
+                         : plan.atom->rhsContainerBits,
+                   isLhs,
+                   RegisterMap(layout),
+                   RegisterMap(scales ? scaleLayout : layout)};
+  };
+  auto check = [&](Value value, const LinearLayout &layout) {
+    return !value || getLayout(value) == layout;
+  };
+  if (!check(lhs, plan.lhs) || !check(rhs, plan.rhs) || !check(acc, plan.acc) ||
+      !check(lhsScale, plan.lhsScale) || !check(rhsScale, plan.rhsScale))
+    return result.getDefiningOp()->emitOpError(
+        "expects operands in the layouts of its instruction; run "
+        "tile-assign-layouts first");
+  Operand left = makeOperand(true, lhs, lhsScale);
+  Operand right = makeOperand(false, rhs, rhsScale);
+  SmallVector<Value> values(getFragment(acc).values);
+  MmaEmitter(emit, plan, lane).run(left, right, RegisterMap(plan.acc), values);
+  setFragment(result, values);
+  return success();
+}

@@ -1,0 +1,176 @@
+//===- Distributor.h - Tiles to the code of one thread ----------*- C++ -*-===//
+//
+// Translates one kernel. Tiles become fragments, memrefs become a pointer with
+// sizes and strides, everything else is cloned. The translation is a walk in
+// program order with three maps; there are no patterns, so what an operation
+// becomes stands in one function.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
+#define TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
+
+#include "Emitter.h"
+#include "Fragment.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/TargetInfo.h"
+#include "tile/Transforms/MmaPlan.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile {
+
+/// A memref in one thread. Sizes and strides are i64, in elements; divisors are
+/// what is known to divide them (0: the number is zero).
+struct MemRefValue {
+  mlir::MemRefType type;
+  mlir::Value pointer; ///< !llvm.ptr<1>
+  mlir::Value offset;  ///< i64, elements; null for zero
+  llvm::SmallVector<mlir::Value> sizes, strides;
+  llvm::SmallVector<uint64_t> sizeDivisors, strideDivisors;
+  uint64_t offsetDivisor = 0;
+};
+
+/// The coordinates that a layout gives the elements of one thread: per
+/// dimension a part from the lane and warp, and a constant per register.
+class Coordinates {
+public:
+  Coordinates(Emitter &emit, const LinearLayout &layout, mlir::Value lane,
+              mlir::Value warp);
+  /// The i32 coordinate of register `r` in dimension `dim`.
+  mlir::Value get(Emitter &emit, unsigned dim, unsigned r) const;
+  mlir::Value getThreadPart(unsigned dim) const { return threadParts[dim]; }
+  uint32_t getRegisterPart(unsigned dim, unsigned r) const;
+  /// Whether thread and register parts never share a bit, so that they add.
+  bool isDisjoint(unsigned dim) const { return disjoint[dim]; }
+
+private:
+  LinearLayout layout;
+  llvm::SmallVector<mlir::Value> threadParts;
+  llvm::SmallVector<bool> disjoint;
+};
+
+/// Emits the xor of the columns of `axis` of a layout that are selected by the
+/// bits of `index`, restricted to `bits` bits from `first`.
+mlir::Value emitLinear(Emitter &emit, llvm::ArrayRef<uint32_t> columns,
+                       mlir::Value index, unsigned first, unsigned bits);
+
+class Distributor {
+public:
+  struct Options {
+    const TargetInfo *target;
+    bool hardwareFp4; ///< Use `cvt` to f4E2M1FN.
+  };
+
+  Distributor(mlir::func::FuncOp kernel, const Options &options);
+
+  /// Emits the thread's function before the kernel; the kernel is left alone.
+  mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
+
+  /// Bytes of dynamic shared memory that the kernel needs.
+  unsigned getSharedBytes() const { return sharedBytes; }
+  unsigned getNumThreads() const { return numWarps * 32; }
+
+private:
+  //===--- Distribute.cpp: functions, control flow, element-wise ---------===//
+  void emitArguments(mlir::LLVM::LLVMFuncOp function);
+  mlir::LogicalResult distributeBlock(mlir::Block &block);
+  mlir::LogicalResult distribute(mlir::Operation *op);
+  mlir::LogicalResult distributeFor(mlir::scf::ForOp op);
+  mlir::LogicalResult distributeIf(mlir::scf::IfOp op);
+  mlir::LogicalResult distributeWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult distributeScalar(mlir::Operation *op);
+  mlir::LogicalResult distributeElementwise(mlir::Operation *op);
+  mlir::LogicalResult distributeConstant(mlir::arith::ConstantOp op);
+  mlir::LogicalResult distributeFToF(FToFOp op);
+  mlir::LogicalResult distributeReduce(ReduceOp op);
+  mlir::LogicalResult distributeExtract(mlir::Operation *op);
+  void distributeSplat(mlir::Value scalar, mlir::Value result);
+  void distributeIota(IotaOp op);
+
+  //===--- DistributeMemory.cpp ------------------------------------------===//
+  mlir::LogicalResult distributeSubView(mlir::memref::SubViewOp op);
+  mlir::LogicalResult distributeMemRefLoad(mlir::memref::LoadOp op);
+  mlir::LogicalResult distributeLoad(LoadOp op);
+  mlir::LogicalResult distributeStore(StoreOp op);
+  mlir::LogicalResult distributeGather(GatherOp op);
+  mlir::LogicalResult distributeScatter(ScatterOp op);
+  struct TileAccess;
+  TileAccess analyzeAccess(const MemRefValue &memref, mlir::ValueRange indices,
+                           const LinearLayout &layout);
+  struct ElementAccess;
+  ElementAccess analyzeElements(const MemRefValue &memref,
+                                mlir::ValueRange indices, mlir::Value mask);
+  mlir::Value elementPointer(const MemRefValue &memref, mlir::Value offset);
+  /// Predicate, or null for always: true in one thread for each element of a
+  /// layout that replicates over lanes or warps.
+  mlir::Value emitOwner(const LinearLayout &layout);
+  /// What is known to divide a value of the kernel; 0 for zero itself.
+  uint64_t getDivisor(mlir::Value value);
+
+  //===--- DistributeMma.cpp ---------------------------------------------===//
+  mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
+                                    mlir::Value rhs, mlir::Value acc,
+                                    mlir::Value lhsScale, mlir::Value rhsScale,
+                                    mlir::Value result);
+
+  //===--- DistributeLayout.cpp ------------------------------------------===//
+  mlir::LogicalResult distributeConvertLayout(ConvertLayoutOp op);
+  Fragment convertInRegisters(const Fragment &source,
+                              const LinearLayout &layout,
+                              const LinearLayout &from);
+  Fragment convertByShuffles(const Fragment &source, const LinearLayout &layout,
+                             const LinearLayout &from);
+  mlir::FailureOr<Fragment> convertThroughShared(mlir::Operation *op,
+                                                 const Fragment &source,
+                                                 const LinearLayout &layout);
+  /// The dynamic shared memory of the block, at least `bytes` of it.
+  mlir::FailureOr<mlir::Value> getScratch(mlir::Operation *op, uint64_t bytes);
+  void barrier();
+  mlir::Value shuffle(mlir::Value value, mlir::Value lane);
+  mlir::Value shuffleXor(mlir::Value value, unsigned mask);
+
+  //===--- maps ----------------------------------------------------------===//
+  LinearLayout getLayout(mlir::Value value);
+  const Fragment &getFragment(mlir::Value value) {
+    return fragments.find(value)->second;
+  }
+  void setFragment(mlir::Value value, Fragment fragment);
+  /// Wraps values of the thread as the fragment of `value`, whose type says the
+  /// layout.
+  void setFragment(mlir::Value value, mlir::ValueRange values);
+  /// Registers that hold an element of their own; the others are copies of
+  /// the register with those bits clear.
+  unsigned getFreeRegisters(const LinearLayout &layout);
+  /// Applies `make` to each register that holds an element of its own and
+  /// copies the results to the others.
+  llvm::SmallVector<mlir::Value>
+  forEachRegister(const LinearLayout &layout,
+                  llvm::function_ref<mlir::Value(unsigned)> make);
+  /// The thread's values of `value`, as loops carry them.
+  void flatten(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &out);
+  void flattenTypes(mlir::Value value, llvm::SmallVectorImpl<mlir::Type> &out);
+  /// Takes the values of `value` from the front of `values`.
+  void unflatten(mlir::Value value, mlir::ValueRange &values);
+  mlir::Value getIndexAsI64(mlir::Value value);
+
+  mlir::func::FuncOp kernel;
+  Options options;
+  unsigned numWarps;
+  Emitter emit;
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, Fragment> fragments;
+  llvm::DenseMap<mlir::Value, MemRefValue> memrefs;
+  mlir::Value lane, warp; ///< i32
+  unsigned sharedBytes = 0;
+};
+
+/// The name of the dynamic shared memory of a module.
+constexpr llvm::StringLiteral kSharedMemoryName = "tile_shared_memory";
+
+} // namespace tile
+
+#endif // TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H

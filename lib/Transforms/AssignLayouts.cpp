@@ -1,0 +1,466 @@
+//===- AssignLayouts.cpp - A layout for every tile ------------------------===//
+//
+// This file implements the pass that decides which lane and register of which
+// warp holds each element of every tile of a kernel. Multiplies dictate; loops
+// carry what the multiplies inside them want; the rest follows its operands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Transforms/MmaPlan.h"
+#include "tile/Transforms/TileLayouts.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEASSIGNLAYOUTS
+#include "tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Most 32-bit words of one tile that a lane may hold. Beyond it the back end
+/// would spill everything and take minutes.
+static constexpr uint64_t kMaxWordsPerLane = 2048;
+
+static RankedTensorType getTile(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+/// Whether any layout of `value` costs the same, so that it should follow its
+/// users.
+static bool isLayoutFree(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<arith::ConstantOp, tensor::SplatOp, IotaOp,
+                         BroadcastOp>(op);
+}
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() || isa<FToFOp>(op);
+}
+
+namespace {
+
+/// Assigns layouts in one kernel, in program order.
+class LayoutAssigner {
+public:
+  LayoutAssigner(func::FuncOp kernel, unsigned numWarps)
+      : kernel(kernel), numWarps(numWarps), builder(kernel.getContext()) {}
+
+  LogicalResult run() {
+    visitBlock(kernel.getBody().front());
+    return checkRegisters();
+  }
+
+private:
+  using Visited = SmallPtrSet<void *, 16>;
+
+  LinearLayout getLayout(Value value) {
+    RankedTensorType type = getTile(value);
+    return cast<LayoutAttr>(type.getEncoding()).toLinearLayout(type.getShape());
+  }
+
+  RankedTensorType withLayout(RankedTensorType type,
+                              const LinearLayout &layout) {
+    return RankedTensorType::get(type.getShape(), type.getElementType(),
+                                 LayoutAttr::get(type.getContext(), layout));
+  }
+
+  void setLayout(Value value, const LinearLayout &layout) {
+    value.setType(withLayout(getTile(value), layout));
+  }
+
+  LinearLayout getBlocked(RankedTensorType type,
+                          std::optional<unsigned> keepInWarp = std::nullopt) {
+    return getBlockedLayout(type.getShape(),
+                            getElementBits(type.getElementType()), numWarps,
+                            keepInWarp);
+  }
+
+  /// Makes `operand` have `layout`, by a conversion before its owner if it has
+  /// another one.
+  void require(OpOperand &operand, const LinearLayout &layout) {
+    RankedTensorType type = withLayout(getTile(operand.get()), layout);
+    if (operand.get().getType() == type)
+      return;
+    builder.setInsertionPoint(operand.getOwner());
+    operand.set(ConvertLayoutOp::create(builder, operand.getOwner()->getLoc(),
+                                        type, operand.get()));
+  }
+
+  /// The layout that a multiply imposes on `value`, directly or through
+  /// element-wise operations and loops; nullopt if none does.
+  std::optional<LinearLayout> findAnchor(Value value, Visited &visited);
+  std::optional<LinearLayout> findAnchor(Value value) {
+    Visited visited;
+    return findAnchor(value, visited);
+  }
+
+  void visitBlock(Block &block) {
+    // Conversions that are inserted on the way stand before the operation that
+    // is being visited.
+    for (Operation &op : llvm::make_early_inc_range(block))
+      visit(&op);
+  }
+  void visit(Operation *op);
+  void visitElementwise(Operation *op);
+  void visitBits(Operation *op);
+  void visitFor(scf::ForOp op);
+  void visitIf(scf::IfOp op);
+  void visitWhile(scf::WhileOp op);
+  template <typename MmaOp>
+  MmaPlan visitMma(MmaOp op);
+  LogicalResult checkRegisters();
+
+  func::FuncOp kernel;
+  unsigned numWarps;
+  OpBuilder builder;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What users want
+//===----------------------------------------------------------------------===//
+
+std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
+                                                       Visited &visited) {
+  if (!getTile(value) || !visited.insert(value.getAsOpaquePointer()).second)
+    return std::nullopt;
+  if (auto mma = value.getDefiningOp<MmaFOp>())
+    return planMma(mma, numWarps).acc;
+  if (auto mma = value.getDefiningOp<MmaFScaledOp>())
+    return planMma(mma, numWarps).acc;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    unsigned index = use.getOperandNumber();
+    std::optional<LinearLayout> anchor;
+    auto fromMma = [&](const MmaPlan &plan) -> std::optional<LinearLayout> {
+      if (index == 0)
+        return plan.lhs;
+      if (index == 1)
+        return plan.rhs;
+      if (index == 2)
+        return plan.acc;
+      return std::nullopt;
+    };
+    if (auto mma = dyn_cast<MmaFOp>(user)) {
+      anchor = fromMma(planMma(mma, numWarps));
+    } else if (auto mma = dyn_cast<MmaFScaledOp>(user)) {
+      anchor = fromMma(planMma(mma, numWarps));
+    } else if (isElementwise(user) && user->getNumResults() == 1) {
+      anchor = findAnchor(user->getResult(0), visited);
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (BlockArgument argument = loop.getTiedLoopRegionIterArg(&use))
+        anchor = findAnchor(argument, visited);
+      if (!anchor)
+        if (OpResult result = loop.getTiedLoopResult(&use))
+          anchor = findAnchor(result, visited);
+    } else if (isa<scf::YieldOp>(user)) {
+      Operation *parent = user->getParentOp();
+      if (isa<scf::ForOp, scf::IfOp>(parent))
+        anchor = findAnchor(parent->getResult(index), visited);
+    }
+    if (anchor)
+      return anchor;
+  }
+  // A value carried around a loop is what the loop yields.
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+      if (OpOperand *yielded = loop.getTiedLoopYieldedValue(argument))
+        return findAnchor(yielded->get(), visited);
+  if (Operation *op = value.getDefiningOp())
+    if (isElementwise(op))
+      for (Value operand : op->getOperands())
+        if (auto anchor = findAnchor(operand, visited))
+          return anchor;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void LayoutAssigner::visitElementwise(Operation *op) {
+  std::optional<LinearLayout> layout;
+  for (Value operand : op->getOperands())
+    if (getTile(operand) && !isLayoutFree(operand)) {
+      layout = getLayout(operand);
+      break;
+    }
+  if (!layout)
+    layout = findAnchor(op->getResult(0));
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!getTile(operand.get()))
+      continue;
+    if (!layout)
+      layout = getLayout(operand.get());
+    require(operand, *layout);
+  }
+  for (Value result : op->getResults())
+    setLayout(result, *layout);
+}
+
+/// `tile.unpack` and `tile.pack`: a lane must hold all bytes of a value.
+void LayoutAssigner::visitBits(Operation *op) {
+  OpOperand &source = op->getOpOperand(0);
+  RankedTensorType resultType = getTile(op->getResult(0));
+  unsigned sourceBits = getElementBits(getTile(source.get()).getElementType());
+  unsigned resultBits = getElementBits(resultType.getElementType());
+  std::optional<LinearLayout> layout =
+      unpackLayout(getLayout(source.get()), sourceBits, resultBits);
+  if (!layout) {
+    layout = getBlocked(resultType);
+    require(source, *unpackLayout(*layout, resultBits, sourceBits));
+  }
+  setLayout(op->getResult(0), *layout);
+}
+
+template <typename MmaOp>
+MmaPlan LayoutAssigner::visitMma(MmaOp op) {
+  MmaPlan plan = planMma(op, numWarps);
+  require(op.getLhsMutable(), plan.lhs);
+  require(op.getRhsMutable(), plan.rhs);
+  require(op.getAccMutable(), plan.acc);
+  setLayout(op.getResult(), plan.acc);
+  return plan;
+}
+
+void LayoutAssigner::visitFor(scf::ForOp op) {
+  for (OpOperand &init : op.getInitArgsMutable()) {
+    if (!getTile(init.get()))
+      continue;
+    BlockArgument argument = op.getTiedLoopRegionIterArg(&init);
+    OpResult result = op.getTiedLoopResult(&init);
+    std::optional<LinearLayout> layout = findAnchor(argument);
+    if (!layout)
+      layout = findAnchor(result);
+    if (!layout)
+      layout = getLayout(init.get());
+    require(init, *layout);
+    setLayout(argument, *layout);
+    setLayout(result, *layout);
+  }
+  visitBlock(*op.getBody());
+  for (auto [operand, result] : llvm::zip(
+           op.getBody()->getTerminator()->getOpOperands(), op.getResults()))
+    if (getTile(result))
+      require(operand, getLayout(result));
+}
+
+void LayoutAssigner::visitIf(scf::IfOp op) {
+  for (Region &region : op->getRegions())
+    if (!region.empty())
+      visitBlock(region.front());
+  for (OpResult result : op.getResults()) {
+    if (!getTile(result))
+      continue;
+    unsigned index = result.getResultNumber();
+    OpOperand &thenValue = op.thenYield()->getOpOperand(index);
+    OpOperand &elseValue = op.elseYield()->getOpOperand(index);
+    std::optional<LinearLayout> layout = findAnchor(result);
+    if (!layout)
+      layout = getLayout(isLayoutFree(thenValue.get()) ? elseValue.get()
+                                                       : thenValue.get());
+    require(thenValue, *layout);
+    require(elseValue, *layout);
+    setLayout(result, *layout);
+  }
+}
+
+void LayoutAssigner::visitWhile(scf::WhileOp op) {
+  for (auto [init, argument] :
+       llvm::zip(op.getInitsMutable(), op.getBeforeArguments()))
+    if (getTile(argument))
+      setLayout(argument, getLayout(init.get()));
+  visitBlock(op.getBefore().front());
+  scf::ConditionOp condition = op.getConditionOp();
+  for (auto [forwarded, argument, result] :
+       llvm::zip(condition.getArgs(), op.getAfterArguments(), op.getResults()))
+    if (getTile(result)) {
+      setLayout(argument, getLayout(forwarded));
+      setLayout(result, getLayout(forwarded));
+    }
+  visitBlock(op.getAfter().front());
+  for (auto [operand, argument] :
+       llvm::zip(op.getYieldOp()->getOpOperands(), op.getBeforeArguments()))
+    if (getTile(argument))
+      require(operand, getLayout(argument));
+}
+
+void LayoutAssigner::visit(Operation *op) {
+  auto setFree = [&](Value result) {
+    std::optional<LinearLayout> anchor = findAnchor(result);
+    setLayout(result, anchor ? *anchor : getBlocked(getTile(result)));
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](scf::ForOp op) { visitFor(op); })
+      .Case([&](scf::IfOp op) { visitIf(op); })
+      .Case([&](scf::WhileOp op) { visitWhile(op); })
+      .Case([&](arith::ConstantOp op) {
+        if (!getTile(op))
+          return;
+        setFree(op);
+        auto value = cast<DenseElementsAttr>(op.getValue());
+        op.setValueAttr(cast<TypedAttr>(DenseElementsAttr::getFromRawBuffer(
+            getTile(op), value.getRawData())));
+      })
+      .Case<tensor::SplatOp, IotaOp>(
+          [&](Operation *op) { setFree(op->getResult(0)); })
+      .Case([&](LoadOp op) { setLayout(op, getBlocked(getTile(op))); })
+      .Case([&](GatherOp op) {
+        LinearLayout layout = getBlocked(getTile(op));
+        for (OpOperand &index : op.getIndicesMutable())
+          require(index,
+                  projectLayout(layout, getTile(index.get()).getShape()));
+        for (OpOperand &mask : op.getMaskMutable())
+          require(mask, layout);
+        setLayout(op, layout);
+      })
+      .Case([&](ScatterOp op) {
+        LinearLayout layout = getLayout(op.getValue());
+        for (OpOperand &index : op.getIndicesMutable())
+          require(index,
+                  projectLayout(layout, getTile(index.get()).getShape()));
+        for (OpOperand &mask : op.getMaskMutable())
+          require(mask, layout);
+      })
+      .Case<UnpackOp, PackOp>([&](Operation *op) { visitBits(op); })
+      .Case([&](PermuteOp op) {
+        setLayout(
+            op, permuteLayout(getLayout(op.getSource()), op.getPermutation()));
+      })
+      .Case([&](ReshapeOp op) {
+        setLayout(op, reshapeLayout(getLayout(op.getSource()),
+                                    getTile(op).getShape()));
+      })
+      .Case([&](BroadcastOp op) {
+        setFree(op);
+        require(
+            op.getSourceMutable(),
+            projectLayout(getLayout(op), getTile(op.getSource()).getShape()));
+      })
+      .Case([&](ReduceOp op) {
+        unsigned dim = op.getDim();
+        LinearLayout layout = getLayout(op.getSource());
+        if (!canReduceInWarp(layout, dim)) {
+          layout = getBlocked(getTile(op.getSource()), dim);
+          require(op.getSourceMutable(), layout);
+        }
+        setLayout(op, reduceLayout(layout, dim));
+      })
+      .Case([&](MmaFOp op) { visitMma(op); })
+      .Case([&](MmaFScaledOp op) {
+        MmaPlan plan = visitMma(op);
+        unsigned next = 0;
+        MutableOperandRange scales = op.getScalesMutable();
+        if (op.getLhsScale())
+          require(scales[next++], plan.lhsScale);
+        if (op.getRhsScale())
+          require(scales[next++], plan.rhsScale);
+      })
+      .Default([&](Operation *op) {
+        if (isElementwise(op) && op->getNumResults() == 1 &&
+            getTile(op->getResult(0)))
+          visitElementwise(op);
+      });
+}
+
+LogicalResult LayoutAssigner::checkRegisters() {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults()) {
+      RankedTensorType type = getTile(value);
+      if (!type)
+        continue;
+      if (!isa_and_nonnull<LayoutAttr>(type.getEncoding())) {
+        op->emitOpError("has no rule for the layout of its result");
+        return WalkResult::interrupt();
+      }
+      uint64_t elements = uint64_t(1)
+                          << getLayout(value).getDomain().bitsOf("register");
+      uint64_t words = llvm::divideCeil(
+          elements * getElementBits(type.getElementType()), 32);
+      if (words > kMaxWordsPerLane) {
+        op->emitOpError("expects a tile of at most ")
+            << kMaxWordsPerLane << " 32-bit words per lane, but got " << words
+            << " with " << numWarps << " warps";
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The number of warps for a kernel that leaves it open.
+static unsigned chooseNumWarps(func::FuncOp kernel) {
+  unsigned warps = 0;
+  int64_t largest = 1;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (RankedTensorType type = getTile(result)) {
+        largest = std::max(largest, type.getNumElements());
+        if (isa<MmaFOp, MmaFScaledOp>(op))
+          warps = std::max(
+              warps, chooseNumWarps(
+                         type.getRank() == 3 ? type.getDimSize(0) : 1,
+                         type.getShape().end()[-2], type.getShape().back()));
+      }
+  });
+  if (warps)
+    return warps;
+  // Without a multiply: at least four elements per lane, at most 16 warps.
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(largest / (32 * 8)), 1, 16);
+}
+
+namespace {
+struct AssignLayouts : public tile::impl::TileAssignLayoutsBase<AssignLayouts> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (numWarps && (!llvm::isPowerOf2_32(numWarps) || numWarps > 32)) {
+      getOperation().emitError()
+          << "expects num-warps to be a power of two from 1 to 32, but got "
+          << numWarps;
+      return signalPassFailure();
+    }
+    WalkResult annotated = getOperation()->walk([&](Operation *op) {
+      if (!isa<MmaFOp, MmaFScaledOp>(op))
+        return WalkResult::advance();
+      auto atom = op->getAttrOfType<StringAttr>("atom");
+      if (atom && findMmaAtom(atom.getValue()))
+        return WalkResult::advance();
+      op->emitOpError("expects an 'atom' of the instruction table; run "
+                      "tile-legalize-scaled-mma first");
+      return WalkResult::interrupt();
+    });
+    if (annotated.wasInterrupted())
+      return signalPassFailure();
+
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+      if (!kernel->hasAttr("tile.kernel") || kernel.isExternal())
+        continue;
+      unsigned warps = numWarps ? numWarps : ::chooseNumWarps(kernel);
+      if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
+        warps = attr.getInt();
+      kernel->setAttr("tile.num_warps",
+                      Builder(&getContext()).getI32IntegerAttr(warps));
+      if (failed(LayoutAssigner(kernel, warps).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,102 @@
+//===- CheckKernels.cpp - Refuse operations that kernels may not use ------===//
+//
+// This file implements the pass that names every operation of a kernel which
+// the compiler does not lower, before anything is lowered.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILECHECKKERNELS
+#include "tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Whether the compiler lowers operations of this kind.
+static bool isAllowed(Operation *op) {
+  if (isa<TileDialect>(op->getDialect()))
+    return true;
+  if (isa<arith::ArithDialect>(op->getDialect()))
+    return !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
+  if (isa<math::MathDialect>(op->getDialect()))
+    return isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
+               math::RoundEvenOp, math::SqrtOp, math::FmaOp, math::ExpOp,
+               math::Exp2Op, math::LogOp, math::Log2Op, math::RsqrtOp,
+               math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op);
+  return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp,
+             scf::YieldOp, tensor::SplatOp, tensor::ExtractOp, memref::DimOp,
+             memref::LoadOp, memref::SubViewOp, func::ReturnOp>(op);
+}
+
+namespace {
+struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
+  using Base::Base;
+
+  LogicalResult check(func::FuncOp kernel) {
+    bool ok = true;
+    kernel.getBody().walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        op->emitOpError() << "to '" << call.getCallee()
+                          << "' cannot be inlined: it is recursive or has no "
+                             "body";
+        ok = false;
+      } else if (!isAllowed(op)) {
+        op->emitOpError("is not allowed in a kernel");
+        ok = false;
+      }
+    });
+    return success(ok);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    bool hasKernel = false, ok = true;
+    SmallVector<Operation *> dead;
+    for (Operation &op : *module.getBody()) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (!function) {
+        op.emitOpError("is not allowed beside kernels");
+        ok = false;
+        continue;
+      }
+      if (!function->hasAttr("tile.kernel")) {
+        if (function.isPublic()) {
+          function.emitOpError("expects a function without 'tile.kernel' to be "
+                               "private");
+          ok = false;
+        }
+        dead.push_back(function);
+        continue;
+      }
+      hasKernel = true;
+      if (function.isExternal()) {
+        function.emitOpError("expects a kernel to have a body");
+        ok = false;
+      } else if (failed(check(function))) {
+        ok = false;
+      }
+    }
+    if (ok && !hasKernel) {
+      module.emitError("expects a module with at least one 'tile.kernel' "
+                       "function");
+      ok = false;
+    }
+    if (!ok)
+      return signalPassFailure();
+    for (Operation *op : dead)
+      op->erase();
+  }
+};
+} // namespace

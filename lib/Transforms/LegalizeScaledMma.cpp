@@ -1,0 +1,215 @@
+//===- LegalizeScaledMma.cpp - Native or expanded multiply ----------------===//
+//
+// This file implements the pass that decides, per target, which instruction
+// computes a multiply and whether its scales go to the tensor core or are
+// multiplied in. No other pass makes that decision.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/MmaAtoms.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILELEGALIZESCALEDMMA
+#include "tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// What the pass needs to know of one multiply.
+struct Multiply {
+  Operation *op;
+  MmaQuery query;
+  Type lhs, rhs;
+  bool isScaled;
+};
+
+/// The outcome for one multiply.
+struct Choice {
+  const MmaAtom *atom = nullptr;
+  bool native = false;
+  std::string reason;
+};
+
+struct LegalizeScaledMma
+    : public tile::impl::TileLegalizeScaledMmaBase<LegalizeScaledMma> {
+  using Base::Base;
+
+  void runOnOperation() override;
+  FailureOr<Choice> choose(const Multiply &multiply, const TargetInfo &info,
+                           StringRef path);
+  void annotate(const Multiply &multiply, const Choice &choice);
+};
+
+} // namespace
+
+static Multiply describe(MmaFOp op) {
+  Type lhs = op.getLhs().getType().getElementType();
+  Type rhs = op.getRhs().getType().getElementType();
+  MmaQuery query;
+  query.lhs = *getElementFormat(lhs);
+  query.rhs = *getElementFormat(rhs);
+  return {op, query, lhs, rhs, /*isScaled=*/false};
+}
+
+static Multiply describe(MmaFScaledOp op) {
+  Type lhs = op.getLhs().getType().getElementType();
+  Type rhs = op.getRhs().getType().getElementType();
+  auto scaleFormat = [](Value scale) -> std::optional<ElementFormat> {
+    if (!scale)
+      return std::nullopt;
+    return getElementFormat(getElementTypeOrSelf(scale.getType()));
+  };
+  MmaQuery query;
+  query.lhs = *getElementFormat(lhs);
+  query.rhs = *getElementFormat(rhs);
+  query.lhsScale = scaleFormat(op.getLhsScale());
+  query.rhsScale = scaleFormat(op.getRhsScale());
+  query.blockSize = op.getBlockSize();
+  return {op, query, lhs, rhs, /*isScaled=*/true};
+}
+
+static std::string print(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << "'" << type << "'";
+  return text;
+}
+
+/// Why `info` has no instruction for `multiply`, in terms of what differs: the
+/// type pair, if no target has one, else the target.
+static std::string explainNoNative(const Multiply &multiply,
+                                   const TargetInfo &info) {
+  const TargetInfo *relative = nullptr;
+  bool exists = false;
+  for (const TargetInfo &other : getTargets()) {
+    if (!selectNativeAtom(multiply.query, other))
+      continue;
+    exists = true;
+    if (other.family == info.family && !relative)
+      relative = &other;
+  }
+  std::string what =
+      multiply.isScaled ? "block-scaled instruction" : "full-sum instruction";
+  if (!exists)
+    return "no " + what + " multiplies " + print(multiply.lhs) + " by " +
+           print(multiply.rhs);
+  if (multiply.isScaled && info.has(Capability::Tcgen05))
+    return info.name.str() +
+           " takes block scales through tcgen05 only, which is not generated";
+  std::string reason = info.name.str() + " has no " + what + " for " +
+                       print(multiply.lhs) + " by " + print(multiply.rhs);
+  if (relative)
+    reason += "; " + relative->name.str() + " has one";
+  return reason;
+}
+
+/// The type in which an expanded multiply feeds the tensor core. bf16 has the
+/// range of every scale. f16 holds every unscaled FP8 value, and an f16 operand
+/// keeps its bits.
+static ElementFormat getMultiplicandFormat(const Multiply &multiply) {
+  for (ElementFormat format : {multiply.query.lhs, multiply.query.rhs})
+    if (format == ElementFormat::F16 || format == ElementFormat::BF16)
+      return format;
+  return multiply.isScaled ? ElementFormat::BF16 : ElementFormat::F16;
+}
+
+FailureOr<Choice> LegalizeScaledMma::choose(const Multiply &multiply,
+                                            const TargetInfo &info,
+                                            StringRef path) {
+  Choice choice;
+  if (path != "expand") {
+    if (const MmaAtom *atom = selectNativeAtom(multiply.query, info)) {
+      choice.atom = atom;
+      choice.native = true;
+      choice.reason =
+          multiply.isScaled && atom->blockSize != multiply.query.blockSize
+              ? "the instruction over 32 values, issued twice"
+              : "the target has the instruction";
+      return choice;
+    }
+    choice.reason = explainNoNative(multiply, info);
+    if (path == "native" && multiply.isScaled)
+      return multiply.op->emitOpError()
+             << "has no native form: " << choice.reason
+             << "; use mma-path=expand";
+  } else {
+    choice.reason = "mma-path=expand";
+  }
+  ElementFormat format = getMultiplicandFormat(multiply);
+  choice.atom = selectPlainAtom(format, info);
+  if (!choice.atom)
+    return multiply.op->emitOpError()
+           << "has no instruction for " << getFormatInfo(format).name << " on "
+           << info.name;
+  // An unscaled multiply of 16-bit operands has nothing to expand.
+  choice.native = !multiply.isScaled && multiply.query.lhs == format &&
+                  multiply.query.rhs == format;
+  if (choice.native)
+    choice.reason = "the target has the instruction";
+  return choice;
+}
+
+void LegalizeScaledMma::annotate(const Multiply &multiply,
+                                 const Choice &choice) {
+  Builder builder(&getContext());
+  StringRef path = choice.native ? "native" : "expand";
+  multiply.op->setAttr("path", builder.getStringAttr(path));
+  multiply.op->setAttr("atom", builder.getStringAttr(choice.atom->name));
+  ++(choice.native ? numNative : numExpanded);
+
+  auto function = multiply.op->getParentOfType<func::FuncOp>();
+  remark::RemarkOpts options =
+      remark::RemarkOpts::name(multiply.isScaled ? "scaled-mma" : "mma")
+          .category(getArgument())
+          .function(function ? function.getName() : "");
+  auto emit = [&](auto &&remark) {
+    remark << remark::metric("path", path)
+           << remark::reason("{0}", choice.reason)
+           << remark::metric("atom", choice.atom->name)
+           << remark::metric("target", target.getValue());
+  };
+  if (choice.native)
+    emit(remark::passed(multiply.op->getLoc(), options));
+  else
+    emit(remark::missed(multiply.op->getLoc(), options));
+}
+
+void LegalizeScaledMma::runOnOperation() {
+  llvm::Expected<const TargetInfo *> info = findTarget(target);
+  if (!info) {
+    getOperation().emitError() << llvm::toString(info.takeError());
+    return signalPassFailure();
+  }
+  if (!llvm::is_contained({"auto", "native", "expand"},
+                          StringRef(mmaPath.getValue()))) {
+    getOperation().emitError()
+        << "expects mma-path to be auto, native or expand, but got '" << mmaPath
+        << "'";
+    return signalPassFailure();
+  }
+  SmallVector<Multiply> multiplies;
+  getOperation()->walk([&](Operation *op) {
+    if (auto mma = dyn_cast<MmaFOp>(op))
+      multiplies.push_back(describe(mma));
+    else if (auto scaled = dyn_cast<MmaFScaledOp>(op))
+      multiplies.push_back(describe(scaled));
+  });
+  for (const Multiply &multiply : multiplies) {
+    StringRef path = mmaPath.getValue();
+    if (auto function = multiply.op->getParentOfType<func::FuncOp>())
+      if (auto attr = function->getAttrOfType<StringAttr>("tile.mma_path"))
+        path = attr.getValue();
+    FailureOr<Choice> choice = choose(multiply, **info, path);
+    if (failed(choice))
+      return signalPassFailure();
+    annotate(multiply, *choice);
+  }
+}

@@ -1,0 +1,370 @@
+//===- MmaPlan.cpp - How one multiply uses its atom -----------------------===//
+
+#include "tile/Transforms/MmaPlan.h"
+
+#include "tile/Transforms/TileLayouts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// One domain bit of a layout under construction: the power of two by which it
+/// moves along one dimension, or nowhere.
+struct Basis {
+  unsigned dim = 0;
+  uint32_t step = 0;
+};
+
+/// Names of dimensions of a multiply.
+enum : unsigned { kBatch, kM, kN, kK };
+
+/// The dimensions of one operand in order, e.g. {batch, M, K}.
+using Dims = SmallVector<unsigned, 3>;
+
+} // namespace
+
+/// The packed column of `basis` in a tile of `shape` with dimensions `dims`; 0
+/// where the dimension is not one of the tile's or is shorter than the step.
+static uint32_t pack(Basis basis, ArrayRef<unsigned> dims,
+                     ArrayRef<int64_t> shape) {
+  for (auto [index, dim] : llvm::enumerate(dims)) {
+    if (dim != basis.dim)
+      continue;
+    if (basis.step >= shape[index])
+      return 0;
+    uint32_t packed = basis.step;
+    for (int64_t extent : shape.drop_front(index + 1))
+      packed *= extent;
+    return packed;
+  }
+  return 0;
+}
+
+static LinearLayout build(ArrayRef<unsigned> dims, ArrayRef<int64_t> shape,
+                          ArrayRef<Basis> registers, ArrayRef<Basis> lanes,
+                          ArrayRef<Basis> warps) {
+  auto packAll = [&](ArrayRef<Basis> bases) {
+    SmallVector<uint32_t> columns;
+    for (Basis basis : bases)
+      columns.push_back(pack(basis, dims, shape));
+    return columns;
+  };
+  return dropZeroRegisters(makeDistributedLayout(
+      shape, packAll(registers), packAll(lanes), packAll(warps)));
+}
+
+/// A fragment's columns along one axis as bases; `rowDim` is the dimension of
+/// d0 and `columnDim` that of d1.
+static SmallVector<Basis> toBases(const LinearLayout &fragment, StringRef axis,
+                                  unsigned rowDim, unsigned columnDim) {
+  SmallVector<Basis> bases;
+  for (uint32_t column : fragment.getColumns(axis)) {
+    uint32_t row = fragment.getCodomain().coordinate(column, "d0");
+    uint32_t col = fragment.getCodomain().coordinate(column, "d1");
+    if (row)
+      bases.push_back({rowDim, row});
+    else
+      bases.push_back({columnDim, col});
+  }
+  return bases;
+}
+
+/// Steps 2^i of `dim` from `from` up to, not including, `to`.
+static void appendSteps(SmallVectorImpl<Basis> &bases, unsigned dim,
+                        int64_t from, int64_t to) {
+  for (int64_t step = from; step < to; step *= 2)
+    bases.push_back({dim, static_cast<uint32_t>(step)});
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+/// Gives each warp bit a dimension: batches first, then the longer side of what
+/// a warp has left, as long as it keeps one atom; what is left over replicates.
+static SmallVector<Basis> assignWarps(const MmaPlan &plan, unsigned numWarps) {
+  SmallVector<Basis> warps;
+  int64_t batch = plan.batch, m = plan.m, n = plan.n;
+  for (unsigned left = numWarps; left > 1; left /= 2) {
+    if (batch > 1) {
+      batch /= 2;
+      warps.push_back({kBatch, static_cast<uint32_t>(batch)});
+    } else if (m >= n && m > plan.atom->m) {
+      m /= 2;
+      warps.push_back({kM, static_cast<uint32_t>(m)});
+    } else if (n > plan.atom->n) {
+      n /= 2;
+      warps.push_back({kN, static_cast<uint32_t>(n)});
+    } else if (m > plan.atom->m) {
+      m /= 2;
+      warps.push_back({kM, static_cast<uint32_t>(m)});
+    } else {
+      warps.push_back({kM, 0});
+    }
+  }
+  return warps;
+}
+
+/// What one warp has of `dim` after `warps` took their bits.
+static int64_t getWarpExtent(int64_t extent, unsigned dim,
+                             ArrayRef<Basis> warps) {
+  for (Basis basis : warps)
+    if (basis.dim == dim && basis.step)
+      extent /= 2;
+  return extent;
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments under the permuted K
+//===----------------------------------------------------------------------===//
+
+/// Repeats an operand fragment over a window and renames its K bits: lane bits
+/// become 8 and 16, register bits take the rest in the pair order.
+static LinearLayout permuteWindow(const LinearLayout &fragment, bool isLhs,
+                                  unsigned atomsPerWindow, PairOrder order) {
+  StringRef kAxis = isLhs ? "d1" : "d0";
+  LinearLayout window = fragment;
+  if (atomsPerWindow > 1) {
+    window = fragment.product(LinearLayout(Space({{"register", 1}}),
+                                           Space({{kAxis.str(), 1}}), {1u}));
+  }
+  // New places of the K bits, by the register or lane bit that moves them.
+  SmallVector<uint32_t> forRegisters = {1, 2, 4, 32};
+  if (order == PairOrder::Interleaved)
+    forRegisters = {4, 1, 2, 32};
+  SmallVector<uint32_t> forLanes = {8, 16};
+  const Space &tile = window.getCodomain();
+  unsigned kOffset = *tile.offsetOf(kAxis);
+  unsigned usedRegisters = 0, usedLanes = 0;
+  SmallVector<uint32_t> columns;
+  for (StringRef axis : {"register", "lane"})
+    for (uint32_t column : window.getColumns(axis)) {
+      if (!tile.coordinate(column, kAxis)) {
+        columns.push_back(column);
+        continue;
+      }
+      uint32_t k = axis == "lane" ? forLanes[usedLanes++]
+                                  : forRegisters[usedRegisters++];
+      columns.push_back(k << kOffset);
+    }
+  return LinearLayout(window.getDomain(), tile, columns);
+}
+
+/// The stored layout of an operand: its K bits ascending, then the rows of the
+/// fragment, then further tiles.
+static LinearLayout storedLayout(const MmaPlan &plan, bool isLhs,
+                                 const LinearLayout &window,
+                                 ArrayRef<unsigned> dims,
+                                 ArrayRef<int64_t> shape,
+                                 ArrayRef<Basis> warps) {
+  unsigned freeDim = isLhs ? kM : kN;
+  unsigned rowDim = isLhs ? kM : kK, columnDim = isLhs ? kK : kN;
+  SmallVector<Basis> bases = toBases(window, "register", rowDim, columnDim);
+  SmallVector<Basis> registers;
+  for (Basis basis : bases)
+    if (basis.dim == kK)
+      registers.push_back(basis);
+  llvm::sort(registers, [](Basis a, Basis b) { return a.step < b.step; });
+  appendSteps(registers, kK, plan.window, plan.k);
+  for (Basis basis : bases)
+    if (basis.dim == freeDim)
+      registers.push_back(basis);
+  int64_t extent = isLhs ? plan.m : plan.n;
+  appendSteps(registers, freeDim, isLhs ? plan.atom->m : plan.atom->n,
+              getWarpExtent(extent, freeDim, warps));
+  appendSteps(registers, kBatch, 1, getWarpExtent(plan.batch, kBatch, warps));
+  return build(dims, shape, registers,
+               toBases(window, "lane", rowDim, columnDim), warps);
+}
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+/// One scale beside each run of values that it scales: the operand's layout
+/// with K counted in groups.
+static LinearLayout scaleBesideOperand(const LinearLayout &operand, bool isLhs,
+                                       ArrayRef<int64_t> scaleShape,
+                                       unsigned blockSize) {
+  unsigned rank = scaleShape.size();
+  std::string kAxis = "d" + std::to_string(isLhs ? rank - 1 : rank - 2);
+  const Space &tile = operand.getCodomain();
+  auto toGroups = [&](ArrayRef<uint32_t> columns) {
+    SmallVector<uint32_t> groups;
+    for (uint32_t column : columns) {
+      uint32_t packed = 0;
+      for (unsigned d = 0; d < rank; ++d) {
+        std::string axis = "d" + std::to_string(d);
+        uint32_t coordinate = tile.coordinate(column, axis);
+        if (axis == kAxis)
+          coordinate /= blockSize;
+        packed = packed * scaleShape[d] + coordinate;
+      }
+      groups.push_back(packed);
+    }
+    return groups;
+  };
+  return dropZeroRegisters(makeDistributedLayout(
+      scaleShape, toGroups(operand.getColumns("register")),
+      toGroups(operand.getColumns("lane")),
+      toGroups(operand.getColumns("warp"))));
+}
+
+/// The scales as the instruction takes them: groups of K in the bytes of a
+/// word, rows in the lanes that supply them.
+static LinearLayout scaleForAtom(const MmaPlan &plan, bool isLhs,
+                                 ArrayRef<unsigned> dims,
+                                 ArrayRef<int64_t> shape,
+                                 ArrayRef<Basis> warps) {
+  const LinearLayout &fragment =
+      isLhs ? plan.atom->lhsScale : plan.atom->rhsScale;
+  unsigned freeDim = isLhs ? kM : kN;
+  SmallVector<Basis> registers;
+  appendSteps(registers, kK, 1, plan.k / plan.blockSize);
+  appendSteps(registers, freeDim, isLhs ? plan.atom->m : plan.atom->n,
+              getWarpExtent(isLhs ? plan.m : plan.n, freeDim, warps));
+  appendSteps(registers, kBatch, 1, getWarpExtent(plan.batch, kBatch, warps));
+  return build(dims, shape, registers,
+               toBases(fragment, "lane", isLhs ? kM : kK, isLhs ? kK : kN),
+               warps);
+}
+
+/// The scale of the column (or row) of each accumulator element.
+static LinearLayout scaleForSums(const MmaPlan &plan, bool isLhs,
+                                 ArrayRef<unsigned> dims,
+                                 ArrayRef<int64_t> shape,
+                                 ArrayRef<Basis> warps) {
+  unsigned freeDim = isLhs ? kM : kN;
+  SmallVector<Basis> registers;
+  appendSteps(registers, kK, 1, plan.k / plan.blockSize);
+  for (Basis basis : toBases(plan.atom->acc, "register", kM, kN))
+    if (basis.dim == freeDim)
+      registers.push_back(basis);
+  appendSteps(registers, freeDim, isLhs ? plan.atom->m : plan.atom->n,
+              getWarpExtent(isLhs ? plan.m : plan.n, freeDim, warps));
+  appendSteps(registers, kBatch, 1, getWarpExtent(plan.batch, kBatch, warps));
+  return build(dims, shape, registers, toBases(plan.atom->acc, "lane", kM, kN),
+               warps);
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+static bool isSixteenBit(ElementFormat format) {
+  return getFormatInfo(format).bits == 16;
+}
+
+/// Fills in everything that follows from formats, method and extents.
+static void completePlan(MmaPlan &plan, RankedTensorType lhs,
+                         RankedTensorType rhs, RankedTensorType acc,
+                         RankedTensorType lhsScale, RankedTensorType rhsScale,
+                         unsigned numWarps) {
+  bool batched = acc.getRank() == 3;
+  plan.batch = batched ? acc.getDimSize(0) : 1;
+  plan.m = acc.getShape().end()[-2];
+  plan.n = acc.getShape().back();
+  plan.k = lhs.getShape().back();
+  plan.window = std::max(32u, plan.atom->k);
+  bool decodes = isSixteenBit(plan.atom->lhsFormat) &&
+                 !isSixteenBit(plan.lhsFormat) && !isSixteenBit(plan.rhsFormat);
+  bool hasFp4 = plan.lhsFormat == ElementFormat::F4E2M1FN ||
+                plan.rhsFormat == ElementFormat::F4E2M1FN;
+  plan.order = decodes && hasFp4 ? PairOrder::Interleaved : PairOrder::Natural;
+
+  plan.lhsWindow = permuteWindow(plan.atom->lhs, /*isLhs=*/true,
+                                 plan.atomsPerWindow(), plan.order);
+  plan.rhsWindow = permuteWindow(plan.atom->rhs, /*isLhs=*/false,
+                                 plan.atomsPerWindow(), plan.order);
+
+  auto withBatch = [&](unsigned row, unsigned column) {
+    return batched ? Dims{kBatch, row, column} : Dims{row, column};
+  };
+  Dims lhsDims = withBatch(kM, kK), rhsDims = withBatch(kK, kN),
+       accDims = withBatch(kM, kN);
+  SmallVector<Basis> warps = assignWarps(plan, numWarps);
+  plan.lhs =
+      storedLayout(plan, true, plan.lhsWindow, lhsDims, lhs.getShape(), warps);
+  plan.rhs =
+      storedLayout(plan, false, plan.rhsWindow, rhsDims, rhs.getShape(), warps);
+
+  SmallVector<Basis> registers = toBases(plan.atom->acc, "register", kM, kN);
+  appendSteps(registers, kN, plan.atom->n, getWarpExtent(plan.n, kN, warps));
+  appendSteps(registers, kM, plan.atom->m, getWarpExtent(plan.m, kM, warps));
+  appendSteps(registers, kBatch, 1, getWarpExtent(plan.batch, kBatch, warps));
+  plan.acc = build(accDims, acc.getShape(), registers,
+                   toBases(plan.atom->acc, "lane", kM, kN), warps);
+
+  auto scaleLayout = [&](bool isLhs, RankedTensorType scale) {
+    ArrayRef<unsigned> dims = isLhs ? lhsDims : rhsDims;
+    switch (plan.method) {
+    case ScaleMethod::Operands:
+      return scaleBesideOperand(isLhs ? plan.lhs : plan.rhs, isLhs,
+                                scale.getShape(), plan.blockSize);
+    case ScaleMethod::Sums:
+      return scaleForSums(plan, isLhs, dims, scale.getShape(), warps);
+    default:
+      return scaleForAtom(plan, isLhs, dims, scale.getShape(), warps);
+    }
+  };
+  if (lhsScale)
+    plan.lhsScale = scaleLayout(true, lhsScale);
+  if (rhsScale)
+    plan.rhsScale = scaleLayout(false, rhsScale);
+}
+
+MmaPlan tile::planMma(MmaFOp op, unsigned numWarps) {
+  MmaPlan plan;
+  plan.atom = findMmaAtom(*op.getAtom());
+  plan.lhsFormat = *getElementFormat(op.getLhs().getType().getElementType());
+  plan.rhsFormat = *getElementFormat(op.getRhs().getType().getElementType());
+  completePlan(plan, op.getLhs().getType(), op.getRhs().getType(),
+               op.getAcc().getType(), {}, {}, numWarps);
+  return plan;
+}
+
+MmaPlan tile::planMma(MmaFScaledOp op, unsigned numWarps) {
+  MmaPlan plan;
+  plan.atom = findMmaAtom(*op.getAtom());
+  plan.lhsFormat = *getElementFormat(op.getLhs().getType().getElementType());
+  plan.rhsFormat = *getElementFormat(op.getRhs().getType().getElementType());
+  plan.blockSize = op.getBlockSize();
+  RankedTensorType lhsScale, rhsScale;
+  if (Value scale = op.getLhsScale()) {
+    lhsScale = cast<RankedTensorType>(scale.getType());
+    plan.lhsScaleFormat = getElementFormat(lhsScale.getElementType());
+  }
+  if (Value scale = op.getRhsScale()) {
+    rhsScale = cast<RankedTensorType>(scale.getType());
+    plan.rhsScaleFormat = getElementFormat(rhsScale.getElementType());
+  }
+  if (plan.atom->isBlockScaled()) {
+    plan.method = plan.atom->blockSize == plan.blockSize
+                      ? ScaleMethod::Native
+                      : ScaleMethod::NativeTwice;
+  } else {
+    // f16 has not the range of E8M0; bf16 has.
+    bool isE8M0 = plan.lhsScaleFormat == ElementFormat::F8E8M0FNU ||
+                  plan.rhsScaleFormat == ElementFormat::F8E8M0FNU;
+    plan.method = isE8M0 && plan.atom->lhsFormat == ElementFormat::F16
+                      ? ScaleMethod::Sums
+                      : ScaleMethod::Operands;
+  }
+  completePlan(plan, op.getLhs().getType(), op.getRhs().getType(),
+               op.getAcc().getType(), lhsScale, rhsScale, numWarps);
+  return plan;
+}
+
+unsigned tile::chooseNumWarps(int64_t batch, int64_t m, int64_t n) {
+  // A warp tile of 64 by 64 holds 128 accumulators per lane; smaller blocks
+  // still spread over up to four warps, one atom each.
+  int64_t atoms =
+      batch * std::max<int64_t>(1, m / 16) * std::max<int64_t>(1, n / 8);
+  int64_t warps = std::max<int64_t>(1, batch * m * n / (64 * 64));
+  warps = std::max(warps, std::min<int64_t>(4, atoms));
+  return static_cast<unsigned>(
+      std::min<int64_t>(16, llvm::PowerOf2Ceil(warps)));
+}
