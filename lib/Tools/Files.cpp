@@ -2,12 +2,23 @@
 
 #include "tile/Tools/Files.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace tile;
@@ -15,6 +26,10 @@ using namespace tile;
 //===----------------------------------------------------------------------===//
 // Kernel files
 //===----------------------------------------------------------------------===//
+
+static bool isBytecode(StringRef contents) {
+  return contents.starts_with("ML\xEFR");
+}
 
 Expected<std::unique_ptr<MemoryBuffer>>
 tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
@@ -27,7 +42,7 @@ tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
   StringRef text = (*file)->getBuffer();
   StringRef name = (*file)->getBufferIdentifier();
 
-  if (text.starts_with("ML\xEFR")) { // MLIR bytecode
+  if (isBytecode(text)) {
     if (constants.empty())
       return std::move(*file);
     return createStringError("-D" + constants.getNames().front() + ": " + name +
@@ -41,12 +56,54 @@ tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
   return MemoryBuffer::getMemBufferCopy(*expanded, name);
 }
 
+/// Parses `buffer` and ends the process.
+[[noreturn]] static void parseAndExit(MemoryBufferRef buffer,
+                                      const mlir::DialectRegistry &registry) {
+  // A crash is the answer here, not something to be reported.
+  for (int number : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV})
+    ::signal(number, SIG_DFL);
+  int null = ::open("/dev/null", O_WRONLY);
+  ::dup2(null, STDOUT_FILENO);
+  ::dup2(null, STDERR_FILENO);
+  ::alarm(60); // a damaged size may also mean years of work
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      buffer.getBuffer(), mlir::ParserConfig(&context),
+      buffer.getBufferIdentifier());
+  (void)module.release();
+  ::_exit(0);
+}
+
+Error tile::checkBytecode(MemoryBufferRef buffer,
+                          const mlir::DialectRegistry &registry) {
+  if (!isBytecode(buffer.getBuffer()))
+    return Error::success();
+  pid_t child = ::fork();
+  if (child == 0)
+    parseAndExit(buffer, registry);
+  int status = 0;
+  pid_t waited = child;
+  while (child > 0 && (waited = ::waitpid(child, &status, 0)) < 0 &&
+         errno == EINTR)
+    ;
+  if (child < 0 || waited < 0)
+    return createStringError("cannot check '" + buffer.getBufferIdentifier() +
+                             "': " + std::strerror(errno));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    return Error::success();
+  return createStringError("'" + buffer.getBufferIdentifier() +
+                           "' is damaged: MLIR's bytecode reader fails on it");
+}
+
 Error tile::addKernelFile(SourceMgr &sources, StringRef path,
-                          const TemplateConstants &constants) {
+                          const TemplateConstants &constants,
+                          const mlir::DialectRegistry &registry) {
   Expected<std::unique_ptr<MemoryBuffer>> buffer =
       readKernelFile(path, constants);
   if (!buffer)
     return buffer.takeError();
+  if (Error error = checkBytecode(**buffer, registry))
+    return error;
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   return Error::success();
 }

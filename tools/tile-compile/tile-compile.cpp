@@ -160,11 +160,12 @@ static Expected<LogicalResult> run(const Request &request) {
   }
 
   llvm::SourceMgr sources;
-  if (Error error = addKernelFile(sources, request.input, request.constants))
-    return std::move(error);
   DialectRegistry registry;
   registerTileDialects(registry);
   registerCodegenDialects(registry);
+  if (Error error =
+          addKernelFile(sources, request.input, request.constants, registry))
+    return std::move(error);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   SourceMgrDiagnosticHandler handler(sources, &context);
   if (failed(setUpDiagnostics(context, request.remarks)))

@@ -8,9 +8,12 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "tile/Codegen/Compiler.h"
+#include "tile/Conversion/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Tools/Files.h"
 #include "tile/Tools/Options.h"
+#include "tile/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -42,6 +45,10 @@ static LogicalResult run(StringRef input, StringRef output,
     tile::reportError(tool, buffer.takeError());
     return failure();
   }
+  if (llvm::Error error = tile::checkBytecode(**buffer, registry)) {
+    tile::reportError(tool, std::move(error));
+    return failure();
+  }
   std::string message;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
   if (!file) {
@@ -58,6 +65,10 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
   tile::registerTileDialects(registry);
+  tile::registerCodegenDialects(registry);
+  tile::registerTileTransformsPasses();
+  tile::registerTileConversionPasses();
+  tile::registerTilePipelines();
   registerTransformsPasses();
 
   auto [input, output] = registerAndParseCLIOptions(

@@ -180,10 +180,11 @@ static void nameArguments(func::FuncOp kernel, llvm::SourceMgr &sources) {
 /// Runs the kernel; a failure without an error has been printed already.
 static Expected<LogicalResult> run(const Request &request) {
   llvm::SourceMgr sources;
-  if (Error error = addKernelFile(sources, request.input, request.constants))
-    return std::move(error);
   DialectRegistry registry;
   registerTileDialects(registry);
+  if (Error error =
+          addKernelFile(sources, request.input, request.constants, registry))
+    return std::move(error);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   SourceMgrDiagnosticHandler handler(sources, &context);
   if (failed(setUpDiagnostics(context, request.remarks)))

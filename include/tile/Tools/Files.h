@@ -17,6 +17,7 @@ class SourceMgr;
 } // namespace llvm
 
 namespace mlir {
+class DialectRegistry;
 class MLIRContext;
 } // namespace mlir
 
@@ -28,10 +29,19 @@ namespace tile {
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readKernelFile(llvm::StringRef path, const TemplateConstants &constants);
 
-/// Adds what `readKernelFile` returns to `sources`, ready for
-/// `mlir::parseSourceFile` and `mlir::SourceMgrDiagnosticHandler`.
+/// Returns an error if `buffer` holds MLIR bytecode that its reader does not
+/// survive: LLVM's reader takes some damaged files for sizes and pointers. The
+/// trial is made in a process of its own. Text passes; a file that the reader
+/// refuses in good order does too, and gets its diagnostic when it is parsed.
+/// Call before any thread is started.
+llvm::Error checkBytecode(llvm::MemoryBufferRef buffer,
+                          const mlir::DialectRegistry &registry);
+
+/// Adds a kernel file to `sources`, checked and with its placeholders replaced,
+/// ready for `mlir::parseSourceFile` in a context with `registry`.
 llvm::Error addKernelFile(llvm::SourceMgr &sources, llvm::StringRef path,
-                          const TemplateConstants &constants);
+                          const TemplateConstants &constants,
+                          const mlir::DialectRegistry &registry);
 
 /// Makes the diagnostics of `context` those of a tool: errors without a dump of
 /// their operation, and every remark printed where `remarks` is set. Call
