@@ -227,40 +227,39 @@ static bool isExact(ElementFormat from, ElementFormat to) {
          smallest(b) <= smallest(a);
 }
 
+/// Whether a conversion of a format to itself changes nothing but, perhaps, the
+/// payload of a NaN: saturation makes infinities finite.
+static bool isIdentity(ElementFormat format, bool saturate) {
+  return !(format == ElementFormat::F8E5M2 && saturate);
+}
+
 OpFoldResult FToFOp::fold(FoldAdaptor adaptor) {
-  if (getSource().getType() == getType())
-    return getSource();
   ElementFormat from =
       *getElementFormat(getSource().getType().getElementType());
   ElementFormat to = *getElementFormat(getType().getElementType());
+  if (getSource().getType() == getType() && isIdentity(to, getSaturate()))
+    return getSource();
 
-  // A conversion that loses nothing needs not be made before another one. One
-  // back to where it began is left alone, because that saturates infinity and
-  // makes NaN canonical, except for f4E2M1FN, which has neither.
+  // A conversion that loses nothing needs not be made before another one.
   if (auto inner = getSource().getDefiningOp<FToFOp>()) {
     RankedTensorType origin = inner.getSource().getType();
-    ElementFormat first = *getElementFormat(origin.getElementType());
-    if (isExact(first, from)) {
-      if (origin == getType() && first == ElementFormat::F4E2M1FN)
+    if (isExact(*getElementFormat(origin.getElementType()), from)) {
+      if (origin == getType() && isIdentity(to, getSaturate()))
         return inner.getSource();
-      if (first != to) {
-        getSourceMutable().assign(inner.getSource());
-        return getResult();
-      }
+      getSourceMutable().assign(inner.getSource());
+      return getResult();
     }
   }
 
   std::optional<Codes> codes = readCodes(adaptor.getSource());
   if (!codes)
     return {};
-  if (from != to) { // else every bit is kept
-    Rounding rounding = Rounding::NearestEven;
-    if (getRounding())
-      rounding = *getRounding() == RoundingMode::Upward ? Rounding::Upward
-                                                        : Rounding::TowardZero;
-    for (uint64_t &code : codes->values)
-      code = encode(to, decode(from, code), rounding, getSaturate());
-  }
+  Rounding rounding = Rounding::NearestEven;
+  if (getRounding())
+    rounding = *getRounding() == RoundingMode::Upward ? Rounding::Upward
+                                                      : Rounding::TowardZero;
+  for (uint64_t &code : codes->values)
+    code = encode(to, decode(from, code), rounding, getSaturate());
   return writeCodes(getType(), *codes);
 }
 
