@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -54,7 +55,8 @@ std::optional<Code> lane::findCode(llvm::StringRef name) {
       .Default(std::nullopt);
 }
 
-double lane::decode(Code code, uint32_t bits) {
+/// The value of a code by its fields.
+static double decodeFields(Code code, uint32_t bits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   switch (code) {
   case Code::F32:
@@ -65,7 +67,7 @@ double lane::decode(Code code, uint32_t bits) {
     bits &= 0xFF;
     return bits == 0xFF ? nan : std::ldexp(1.0, int(bits) - 127);
   case Code::UE4M3:
-    return decode(Code::E4M3, bits & 0x7F);
+    return decodeFields(Code::E4M3, bits & 0x7F);
   default:
     break;
   }
@@ -84,6 +86,21 @@ double lane::decode(Code code, uint32_t bits) {
     return sign * std::ldexp(double(mantissa), 1 - f.bias - f.mantissa);
   return sign * std::ldexp(double(mantissa + (1 << f.mantissa)),
                            exponent - f.bias - f.mantissa);
+}
+
+double lane::decode(Code code, uint32_t bits) {
+  if (code == Code::F16 || code == Code::BF16 || code == Code::F32)
+    return decodeFields(code, bits);
+  // A multiply decodes a thousand codes.
+  static const auto tables = [] {
+    std::array<std::array<double, 256>, 5> result;
+    for (Code small :
+         {Code::E2M1, Code::E4M3, Code::E5M2, Code::UE8M0, Code::UE4M3})
+      for (uint32_t i = 0; i < 256; ++i)
+        result[size_t(small)][i] = decodeFields(small, i);
+    return result;
+  }();
+  return tables[size_t(code)][bits & 0xFF];
 }
 
 uint32_t lane::encode(Code code, double value) {

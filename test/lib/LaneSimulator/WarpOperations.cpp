@@ -110,6 +110,11 @@ Error Mma::decodeScales(WarpCall &call, bool isA, double (*scales)[4]) const {
   return Error::success();
 }
 
+/// The bits of an f32 result; every NaN is the canonical one.
+static uint32_t encodeF32(float value) {
+  return std::isnan(value) ? 0x7FFFFFFF : llvm::bit_cast<uint32_t>(value);
+}
+
 Error Mma::run(WarpCall &call) const {
   uint8_t aBytes[16][32], bBytes[8][32];
   double c[16][8];
@@ -138,6 +143,10 @@ Error Mma::run(WarpCall &call) const {
   for (unsigned n = 0; n < 8; ++n)
     if (Error error = decodeRow(bBytes[n], b, "B", n, bValues[n]))
       return error;
+  double bColumns[64][8];
+  for (unsigned n = 0; n < 8; ++n)
+    for (unsigned i = 0; i < k; ++i)
+      bColumns[i][n] = bValues[n][i];
   double aScales[16][4], bScales[8][4];
   if (scalesPerRow) {
     if (Error error = decodeScales(call, /*isA=*/true, aScales))
@@ -146,23 +155,26 @@ Error Mma::run(WarpCall &call) const {
       return error;
   }
 
+  unsigned numGroups = scalesPerRow ? scalesPerRow : 1;
+  unsigned groupSize = k / numGroups;
   uint32_t d[16][8];
   for (unsigned m = 0; m < 16; ++m) {
-    for (unsigned n = 0; n < 8; ++n) {
-      double sum = c[m][n];
-      unsigned numGroups = scalesPerRow ? scalesPerRow : 1;
-      unsigned groupSize = k / numGroups;
-      for (unsigned group = 0; group < numGroups; ++group) {
-        // A scale of NaN makes the sum NaN over zero data too: 0 * NaN is NaN.
-        double dot = 0;
-        for (unsigned i = group * groupSize; i < (group + 1) * groupSize; ++i)
-          dot += aValues[m][i] * bValues[n][i];
-        if (scalesPerRow)
-          dot *= aScales[m][group] * bScales[n][group];
-        sum += dot;
-      }
-      d[m][n] = encode(Code::F32, float(sum));
+    // The columns run innermost so that the compiler can take two at a time.
+    double sums[8];
+    std::copy_n(c[m], 8, sums);
+    for (unsigned group = 0; group < numGroups; ++group) {
+      double dots[8] = {};
+      for (unsigned i = group * groupSize; i < (group + 1) * groupSize; ++i)
+        for (unsigned n = 0; n < 8; ++n)
+          dots[n] += aValues[m][i] * bColumns[i][n];
+      // A scale of NaN makes the sum NaN over zero data too: 0 * NaN is NaN.
+      for (unsigned n = 0; n < 8; ++n)
+        sums[n] += scalesPerRow
+                       ? dots[n] * (aScales[m][group] * bScales[n][group])
+                       : dots[n];
     }
+    for (unsigned n = 0; n < 8; ++n)
+      d[m][n] = encodeF32(float(sums[n]));
   }
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < 4; ++i)
