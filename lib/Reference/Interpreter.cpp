@@ -76,11 +76,10 @@ static std::string print(Type type) {
   return text;
 }
 
-/// Whether elements of a memref may have this type: whole bytes, or an i1 in a
-/// byte of its own.
+/// Whether elements of a memref may have this type: one of whole bytes.
 static bool isMemoryElement(Type type) {
   std::optional<Element> element = Element::get(type);
-  return element && (element->bits == 8 * element->bytes || type.isInteger(1));
+  return element && element->bits == 8 * element->bytes;
 }
 
 llvm::Error Preparation::checkType(Operation *op, Type type) {

@@ -197,11 +197,10 @@ static LogicalResult forEachInside(const View &view, ArrayRef<int64_t> shape,
 static LogicalResult computeLoad(Program &program, LoadOp op) {
   const View &view = program.getView(op.getSource());
   Tensor result = makeTensor(op.getResult());
-  const uint64_t mask = result.getElement().getMask();
   (void)forEachInside(view, result.getShape(),
                       program.getSigned(op.getIndices()),
                       [&](int64_t i, int64_t offset) {
-                        result.setCode(i, view.memory->load(offset) & mask);
+                        result.setCode(i, view.memory->load(offset));
                         return success();
                       });
   program.set(op.getResult(), std::move(result));
@@ -273,11 +272,9 @@ forEachGathered(Program &program, const View &view, ArrayRef<int64_t> shape,
 static LogicalResult computeGather(Program &program, GatherOp op) {
   const View &view = program.getView(op.getSource());
   Tensor result = makeTensor(op.getResult());
-  const uint64_t codeMask = result.getElement().getMask();
   (void)forEachGathered(program, view, result.getShape(), op.getIndices(),
                         op.getMask(), [&](int64_t i, int64_t offset) {
-                          result.setCode(i,
-                                         view.memory->load(offset) & codeMask);
+                          result.setCode(i, view.memory->load(offset));
                           return success();
                         });
   program.set(op.getResult(), std::move(result));
@@ -326,10 +323,8 @@ static LogicalResult computeScalarLoad(Program &program, memref::LoadOp op) {
                                   Twine(at));
     offset += at * view.strides[dim];
   }
-  Element element = getElementOf(op.getResult());
-  program.set(op.getResult(),
-              Tensor::getScalar(element,
-                                view.memory->load(offset) & element.getMask()));
+  program.set(op.getResult(), Tensor::getScalar(getElementOf(op.getResult()),
+                                                view.memory->load(offset)));
   return success();
 }
 

@@ -49,7 +49,7 @@ static SmallVector<NpyType, 3> getArrayTypes(Type type) {
     return {NpyType::F16};
   if (type.isBF16())
     return {NpyType::U16};
-  if (type.isIndex() || type.isInteger(64))
+  if (type.isInteger(64))
     return {NpyType::I64, NpyType::U64};
   if (type.isInteger(32))
     return {NpyType::I32, NpyType::U32};
@@ -57,8 +57,6 @@ static SmallVector<NpyType, 3> getArrayTypes(Type type) {
     return {NpyType::I16, NpyType::U16};
   if (type.isInteger(8))
     return {NpyType::I8, NpyType::U8, NpyType::Void8};
-  if (type.isInteger(1))
-    return {NpyType::Bool, NpyType::U8};
   // FP8, E8M0 and pairs of FP4.
   return {NpyType::U8, NpyType::Void8};
 }
@@ -166,7 +164,7 @@ Error RunArgument::makeArray(StringRef text, Type elementType) {
     return createStringError("expects out:FILE:EXTENTSxTYPE, such as "
                              "out:z.npy:128x256xf32, but got 'out:" +
                              text + "'");
-  // `index` and the names of FP8 types hold an x, but after no digit.
+  // `f4E2M1FNx2` holds an x, but not after digits alone.
   size_t end = 0;
   while (true) {
     size_t digits = spelling.drop_front(end).take_while(llvm::isDigit).size();
