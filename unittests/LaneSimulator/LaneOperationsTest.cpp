@@ -511,4 +511,26 @@ TEST(LaneSimulatorLane, ApproximateFunctionsKeepTheirBounds) {
   EXPECT_GT(numMoved, 500u);
 }
 
+TEST(LaneSimulatorLane, FlushesWhereTheInstructionSaysSo) {
+  // 2^-140 is a subnormal; so is 2 to the power of -130.
+  std::vector<float> in = {std::ldexp(1.0f, -140), -130.0f, -126.0f, 3.0f};
+  auto apply = [&](const std::string &name) {
+    return map<float>(
+        getKernel("float", "float",
+                  "  %v = load float, ptr addrspace(1) %pi\n"
+                  "  %r = call float @llvm.nvvm." +
+                      name +
+                      "(float %v)\n"
+                      "  store float %r, ptr addrspace(1) %po\n",
+                  "declare float @llvm.nvvm." + name + "(float)\n"),
+        in);
+  };
+  EXPECT_EQ(apply("ex2.approx.f32")[1], std::ldexp(1.0f, -130));
+  EXPECT_EQ(apply("ex2.approx.ftz.f32")[1], 0.0f);
+  EXPECT_EQ(apply("ex2.approx.ftz.f32")[2], std::ldexp(1.0f, -126));
+  EXPECT_EQ(apply("lg2.approx.f")[0], -140.0f);
+  EXPECT_TRUE(std::isinf(apply("lg2.approx.ftz.f")[0]));
+  EXPECT_EQ(apply("rcp.approx.ftz.f")[3], 1.0f / 3.0f);
+}
+
 } // namespace

@@ -348,7 +348,14 @@ static double perturb(const Machine &machine, double value, uint64_t operand,
 }
 
 /// One of the functions with a documented error, "Floating Point Instructions".
-static std::optional<Operation> findApproximate(StringRef name) {
+/// With `.ftz` subnormal operands and results become zeros.
+static std::optional<Operation> findApproximate(StringRef fullName) {
+  std::string plain = fullName.str();
+  size_t ftz = plain.find(".ftz");
+  bool flushes = ftz != std::string::npos;
+  if (flushes)
+    plain.erase(ftz, 4);
+  StringRef name = plain;
   struct Function {
     double (*exact)(double);
     double relative;
@@ -371,6 +378,8 @@ static std::optional<Operation> findApproximate(StringRef name) {
                          std::exp2(-22.9), 0})
           .Case("sqrt.approx.f", Function{[](double x) { return std::sqrt(x); },
                                           std::exp2(-23.0), 0})
+          .Case("rcp.approx.f",
+                Function{[](double x) { return 1 / x; }, ulp, 0})
           .Case("tanh.approx.f32",
                 Function{[](double x) { return std::tanh(x); },
                          std::exp2(-11.0), 0})
@@ -378,10 +387,16 @@ static std::optional<Operation> findApproximate(StringRef name) {
   if (!function)
     return std::nullopt;
   Operation operation;
-  operation.laneFunction = [f = *function](Machine &machine, Lane &, Args a,
-                                           Results r) {
-    double exact = f.exact(asFloat(a[0]));
-    r[0] = toBits(float(perturb(machine, exact, a[0], f.relative, f.absolute)));
+  operation.laneFunction = [f = *function, flushes](Machine &machine, Lane &,
+                                                    Args a, Results r) {
+    auto flush = [flushes](float x) {
+      return flushes && std::fpclassify(x) == FP_SUBNORMAL
+                 ? std::copysign(0.0f, x)
+                 : x;
+    };
+    double exact = f.exact(flush(asFloat(a[0])));
+    r[0] = toBits(
+        flush(float(perturb(machine, exact, a[0], f.relative, f.absolute))));
     return Error::success();
   };
   return operation;

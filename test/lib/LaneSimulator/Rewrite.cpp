@@ -219,8 +219,11 @@ void Rewriter::announce(llvm::Instruction &instruction, llvm::Value *pointer,
                         bool isAtomic) {
   // Memory of the thread itself and tables of constants are the host's affair.
   const llvm::Value *object = llvm::getUnderlyingObject(pointer, 0);
-  if (isa<llvm::AllocaInst>(object) || isa<llvm::GlobalVariable>(object))
+  if (isa<llvm::AllocaInst>(object))
     return;
+  if (auto *global = dyn_cast<llvm::GlobalVariable>(object))
+    if (global->getAddressSpace() != sharedSpace)
+      return;
   if (auto *argument = dyn_cast<llvm::Argument>(object))
     if (argument->hasByValAttr())
       return;
@@ -428,8 +431,6 @@ Error Rewriter::addEntry(llvm::Function &kernel) {
 llvm::Expected<RewrittenModule> Rewriter::run() {
   // `// tile.launch` lines are comments to ptxas, not to the host's assembler.
   module.setModuleInlineAsm("");
-  if (Error error = placeSharedMemory())
-    return std::move(error);
   std::vector<llvm::Function *> functions, kernels;
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
@@ -453,6 +454,9 @@ llvm::Expected<RewrittenModule> Rewriter::run() {
   for (llvm::Function *kernel : kernels)
     if (Error error = addEntry(*kernel))
       return std::move(error);
+  // Only now, so that messages show names instead of addresses.
+  if (Error error = placeSharedMemory())
+    return std::move(error);
   llvm::StripDebugInfo(module);
   return std::move(result);
 }

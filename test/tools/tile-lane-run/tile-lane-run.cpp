@@ -88,7 +88,9 @@ struct Source {
 } // namespace
 
 /// An error that has been printed already.
-static Error getPrintedError() { return createStringError(""); }
+static Error getPrintedError() {
+  return createStringError("stopped by the errors above");
+}
 
 /// Takes the options of this tool out of `argv`.
 static Expected<std::vector<const char *>>
