@@ -38,13 +38,6 @@ def title(text):
     print(f"\n== {text}")
 
 
-def show_table(rows):
-    """Prints rows of strings with aligned columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        print("  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip())
-
-
 def read_remark(text):
     """Returns the path of the multiply and the reason, from --remarks."""
     path = re.search(r"path=\"?(native|expand)", text)
@@ -53,22 +46,23 @@ def read_remark(text):
 
 
 def read_resources(text):
-    """Returns registers, spills and ptxas' version, from --print-resources."""
+    """Returns registers and spills in words, from --print-resources."""
     match = re.search(
         r"(\d+) registers, (\d+) bytes of spill stores, (\d+) bytes of spill loads"
         r".*\(ptxas ([\d.]+)",
         text,
     )
     if not match:
-        return "-", "-", None
-    return match[1], str(int(match[2]) + int(match[3])), match[4]
+        return "no ptxas was found, so registers and spills are not known"
+    spilled = int(match[2]) + int(match[3])
+    return (
+        f"{match[1]} registers and {spilled} spilled bytes per thread "
+        f"(ptxas {match[4]})"
+    )
 
 
 def compile_for_targets(bin_dir, folder):
-    rows = [("target", "path", "multiply instruction", "in text", "PTX bytes",
-             "registers", "spilled bytes")]
-    reasons, ptxas = [], None
-    for target in TARGETS:
+    for target, chips in TARGETS.items():
         ptx_file = folder / f"nvfp4_linear.{target}.ptx"
         result = run(
             [bin_dir / "tile-compile", KERNEL, f"--target={target}", "--remarks",
@@ -76,26 +70,14 @@ def compile_for_targets(bin_dir, folder):
             + [f"-D{name}={value}" for name, value in TILE.items()]
         )
         ptx = ptx_file.read_text()
-        multiplies = re.findall(r"^\s*((?:mma|wgmma|tcgen05\.mma)\S+)", ptx, re.M)
         path, reason = read_remark(result.stderr)
-        registers, spills, version = read_resources(result.stderr)
-        ptxas = ptxas or version
-        for index, instruction in enumerate(sorted(set(multiplies)) or ["none"]):
-            count = str(multiplies.count(instruction))
-            if index:
-                rows.append(("", "", instruction, count, "", "", ""))
-            else:
-                rows.append((target, path, instruction, count, str(len(ptx)),
-                             registers, spills))
-        reasons.append((target, TARGETS[target], path, reason))
-    show_table(rows)
-    if ptxas:
-        print(f"  Registers and spills are per thread, from ptxas {ptxas}.")
-    else:
-        print("  No ptxas was found, so registers and spills are not known.")
-    print("  Why each path was taken:")
-    for target, chips, path, reason in reasons:
-        print(f"    {target} ({chips}): {path}; {reason}")
+        print(f"\n  {target}  {chips}")
+        print(f"    path       {path}: {reason}")
+        multiplies = re.findall(r"^\s*((?:mma|wgmma|tcgen05\.mma)\S+)", ptx, re.M)
+        for instruction in sorted(set(multiplies)) or ["none"]:
+            print(f"    multiply   {multiplies.count(instruction)} x {instruction}")
+        print(f"    PTX        {len(ptx)} bytes")
+        print(f"    resources  {read_resources(result.stderr)}")
 
 
 def run_layer(bin_dir, folder):
@@ -122,7 +104,8 @@ def run_layer(bin_dir, folder):
         if result.returncode == 0:
             break
         reason = result.stderr.strip().splitlines()
-        print(f"  not on {device}: {reason[-1] if reason else 'no reason given'}")
+        reason = reason[-1] if reason else "no reason given"
+        print(f"  not on {device}: {reason.removeprefix('tile-run: error: ')}")
     seconds = time.monotonic() - start
     print(f"  ran on the {device} device, grid {grid}, in {seconds:.1f} s")
 

@@ -1,0 +1,58 @@
+"""Runs what README.md shows, as a reader would."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def read_blocks(language):
+    text = (SOURCE / "README.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def run(command, folder):
+    """Runs a shell command of the README; the tools are on PATH."""
+    command = command.replace("build/bin/", "")
+    command = command.replace(".venv/bin/python", sys.executable)
+    command = command.replace("examples/", f"{SOURCE}/examples/")
+    result = subprocess.run(
+        ["bash", "-ec", command], cwd=folder, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_first_kernel(tmp_path):
+    (kernel,) = read_blocks("mlir")
+    (tmp_path / "scale.mlir").write_text(kernel)
+    (commands,) = [b for b in read_blocks("sh") if "scale.mlir" in b]
+    run(commands, tmp_path)
+    x = np.load(tmp_path / "x.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), 2 * x)
+    assert ".target sm_80" in (tmp_path / "scale.ptx").read_text()
+
+
+def test_lowering_steps(tmp_path):
+    # The blocks below that heading, in order; each command is shown alone.
+    decide, remark, layouts, stages = [
+        b for b in read_blocks("sh") if "examples/kernels/" in b
+    ]
+    assert 'path = "expand"' in run(decide, tmp_path).stdout
+    errors = run(remark, tmp_path).stderr.replace('"', "")
+    assert "path=expand" in errors and "Reason=" in errors
+    assert "lane" in run(layouts, tmp_path).stdout
+    run(stages, tmp_path)
+    assert len(list((tmp_path / "stages").iterdir())) == 5
+    assert "block_scale" in (tmp_path / "linear.ptx").read_text()
+
+
+def test_every_linked_file_exists():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        text = (SOURCE / name).read_text()
+        for link in re.findall(r"\]\(([^):#]+)\)", text):
+            assert (SOURCE / link).exists(), f"{name} links {link}"
