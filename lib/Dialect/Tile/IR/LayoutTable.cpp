@@ -40,9 +40,12 @@ void tile::printLayoutTable(raw_ostream &os, LayoutAttr layout,
   if (shape.empty())
     os << "scalar";
   llvm::interleave(shape, os, "x");
-  os << " tile: " << (1u << holders.bitsOf("warp")) << " warps, "
-     << (1u << holders.bitsOf("lane")) << " lanes, "
-     << (1u << holders.bitsOf("register")) << " registers\n";
+  os << " tile: ";
+  llvm::interleaveComma(
+      llvm::reverse(holders.getAxes()), os, [&](const Space::Axis &axis) {
+        os << (1u << axis.bits) << ' ' << axis.name << (axis.bits ? "s" : "");
+      });
+  os << '\n';
 
   SmallVector<uint32_t> replicas = map.kernel();
   if (!replicas.empty()) {
