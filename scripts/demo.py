@@ -65,8 +65,15 @@ def compile_for_targets(bin_dir, folder):
     for target, chips in TARGETS.items():
         ptx_file = folder / f"nvfp4_linear.{target}.ptx"
         result = run(
-            [bin_dir / "tile-compile", KERNEL, f"--target={target}", "--remarks",
-             "--print-resources", "-o", ptx_file]
+            [
+                bin_dir / "tile-compile",
+                KERNEL,
+                f"--target={target}",
+                "--remarks",
+                "--print-resources",
+                "-o",
+                ptx_file,
+            ]
             + [f"-D{name}={value}" for name, value in TILE.items()]
         )
         ptx = ptx_file.read_text()
@@ -86,11 +93,21 @@ def run_layer(bin_dir, folder):
     grid = f"{-(-M // TILE['BM'])},{-(-N // TILE['BN'])}"
     for device in ("cuda", "emulator", "reference"):
         command = (
-            [bin_dir / "tile-run", SOURCE / KERNEL, f"--device={device}",
-             f"--grid={grid}"]
+            [
+                bin_dir / "tile-run",
+                SOURCE / KERNEL,
+                f"--device={device}",
+                f"--grid={grid}",
+            ]
             + [f"-D{name}={value}" for name, value in TILE.items()]
-            + [f"out:z.npy:{M}x{N}xf32", "in:x.npy", "in:y.npy", "in:xs.npy",
-               "in:ys.npy", f"val:{alpha}"]
+            + [
+                f"out:z.npy:{M}x{N}xf32",
+                "in:x.npy",
+                "in:y.npy",
+                "in:xs.npy",
+                "in:ys.npy",
+                f"val:{alpha}",
+            ]
         )
         if device == "reference":
             start = time.monotonic()
@@ -98,7 +115,9 @@ def run_layer(bin_dir, folder):
             break
         start = time.monotonic()
         result = subprocess.run(
-            [str(part) for part in command], cwd=folder, capture_output=True,
+            [str(part) for part in command],
+            cwd=folder,
+            capture_output=True,
             text=True,
         )
         if result.returncode == 0:
@@ -117,26 +136,33 @@ def main():
     os.chdir(SOURCE)
     with tempfile.TemporaryDirectory(prefix="tile-demo-") as name:
         folder = pathlib.Path(name)
-        print(f"One NVFP4 linear layer, z[{M},{N}] = x[{M},{K}] . y[{N},{K}]^T, from "
-              "one kernel file:")
+        print(
+            f"One NVFP4 linear layer, z[{M},{N}] = x[{M},{K}] . y[{N},{K}]^T, from "
+            "one kernel file:"
+        )
         print(f"  {KERNEL}")
 
         title("1. Quantise: 16 FP4 values share an E4M3 scale")
-        print(run([bin_dir / "tile-demo-layer", "make", M, N, K, folder]).stdout,
-              end="")
+        print(
+            run([bin_dir / "tile-demo-layer", "make", M, N, K, folder]).stdout, end=""
+        )
 
         title("2. Compile the one kernel for every target")
-        print("  native: the tensor core multiplies FP4 and applies the scales. "
-              "expand: values\n  stay packed in memory and become bf16 in registers, "
-              "next to the multiply.")
+        print(
+            "  native: the tensor core multiplies FP4 and applies the scales. "
+            "expand: values\n  stay packed in memory and become bf16 in registers, "
+            "next to the multiply."
+        )
         compile_for_targets(bin_dir, folder)
 
         title("3. Run")
         run_layer(bin_dir, folder)
 
         title("4. Compare with f64 arithmetic on the dequantised values")
-        print(run([bin_dir / "tile-demo-layer", "compare", M, N, K, folder]).stdout,
-              end="")
+        print(
+            run([bin_dir / "tile-demo-layer", "compare", M, N, K, folder]).stdout,
+            end="",
+        )
 
 
 if __name__ == "__main__":

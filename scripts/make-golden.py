@@ -138,7 +138,10 @@ def pack(codes):
 
 def make_all():
     """Yields (folder, name, array)."""
-    for folder, seed, two_level in (("nvfp4", 10, False), ("nvfp4-two-level", 20, True)):
+    for folder, seed, two_level in (
+        ("nvfp4", 10, False),
+        ("nvfp4-two-level", 20, True),
+    ):
         low, high = (-16, -6) if two_level else (-4, 6)
         values = make_input(seed, low, high, spread=5)
         global_scale = Fraction(1)

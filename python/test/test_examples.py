@@ -148,8 +148,14 @@ def test_scales_in_128x4_order(tmp_path, shape):
         tmp_path,
         "nvfp4_linear_128x4",
         (ceildiv(m, 128), ceildiv(n, 128)),
-        [f"out:z.npy:{m}x{n}xf32", "in:x.npy", "in:y.npy", "in:xs.npy", "in:ys.npy",
-         "val:1"],
+        [
+            f"out:z.npy:{m}x{n}xf32",
+            "in:x.npy",
+            "in:y.npy",
+            "in:xs.npy",
+            "in:ys.npy",
+            "val:1",
+        ],
         BM=128,
         BN=128,
         BK=64,
@@ -175,8 +181,14 @@ def test_batch(tmp_path):
         tmp_path,
         "nvfp4_linear_batched",
         (2, 2, batch),
-        [f"out:z.npy:{batch}x{m}x{n}xf32", "in:x.npy", "in:y.npy", "in:xs.npy",
-         "in:ys.npy", "val:1"],
+        [
+            f"out:z.npy:{batch}x{m}x{n}xf32",
+            "in:x.npy",
+            "in:y.npy",
+            "in:xs.npy",
+            "in:ys.npy",
+            "val:1",
+        ],
         BM=16,
         BN=16,
         BK=64,
@@ -197,8 +209,14 @@ def test_weights_stored_k_by_n(tmp_path):
         tmp_path,
         "nvfp4_linear_kn",
         (3, 3),
-        [f"out:z.npy:{m}x{n}xf32", "in:x.npy", "in:y.npy", "in:xs.npy", "in:ys.npy",
-         "val:1"],
+        [
+            f"out:z.npy:{m}x{n}xf32",
+            "in:x.npy",
+            "in:y.npy",
+            "in:xs.npy",
+            "in:ys.npy",
+            "val:1",
+        ],
         BM=16,
         BN=16,
         BK=64,
@@ -209,9 +227,7 @@ def test_weights_stored_k_by_n(tmp_path):
 
 def test_unpack_pack_keeps_every_byte(tmp_path):
     save(tmp_path, x=np.arange(300).astype(np.uint8))
-    z = run(
-        tmp_path, "unpack_pack", (10,), ["out:z.npy:300xf4E2M1FNx2", "in:x.npy"]
-    )
+    z = run(tmp_path, "unpack_pack", (10,), ["out:z.npy:300xf4E2M1FNx2", "in:x.npy"])
     np.testing.assert_array_equal(z.view(np.uint8), np.arange(300).astype(np.uint8))
 
 
@@ -227,8 +243,12 @@ def test_quantize(tmp_path):
         tmp_path,
         "quantize_nvfp4",
         (2, 2),
-        [f"out:codes.npy:{m}x{k // 2}xf4E2M1FNx2", f"out:s.npy:{m}x{k // 16}xf8E4M3FN",
-         "in:x.npy", f"val:{global_scale}"],
+        [
+            f"out:codes.npy:{m}x{k // 2}xf4E2M1FNx2",
+            f"out:s.npy:{m}x{k // 16}xf8E4M3FN",
+            "in:x.npy",
+            f"val:{global_scale}",
+        ],
         out="codes.npy",
         BM=16,
         BK=64,
@@ -241,7 +261,9 @@ def test_quantize(tmp_path):
     np.testing.assert_array_equal(stored, expected.view(np.uint8))
     step = expected.astype(np.float64) * global_scale
     with np.errstate(divide="ignore", invalid="ignore"):
-        exact = np.where(step[..., None] == 0, 0, x.reshape(m, -1, 16) / step[..., None])
+        exact = np.where(
+            step[..., None] == 0, 0, x.reshape(m, -1, 16) / step[..., None]
+        )
     clipped = np.clip(exact, -6, 6).astype(np.float32)
     values = clipped.astype(ml_dtypes.float4_e2m1fn).view(np.uint8).reshape(m, k)
     np.testing.assert_array_equal(codes, pack(values & 15))

@@ -320,9 +320,7 @@ def plan(table, checker, only):
             continue
         for atom in table["atoms"]:
             args = atom["name"], has.get(atom["capability"], HIGHEST), name
-            check = (
-                checker.accepts if atom["capability"] in has else checker.refuses
-            )
+            check = checker.accepts if atom["capability"] in has else checker.refuses
             yield lambda c=check, a=args, s=spell_atom(atom): c(*a, s)
         yield lambda n=name: checker.refuses(
             "4X with ue8m0", HIGHEST, n, FOUR_E8M0_SCALES
@@ -354,8 +352,7 @@ def main():
     for line in mismatches:
         print(line)
     print(
-        f"ptxas {ptxas.release}: {len(checks)} checks,"
-        f" {len(mismatches)} mismatches"
+        f"ptxas {ptxas.release}: {len(checks)} checks," f" {len(mismatches)} mismatches"
     )
     sys.exit(bool(mismatches))
 

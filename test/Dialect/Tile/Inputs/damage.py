@@ -12,13 +12,55 @@ import sys
 
 # Extents of zero, negative, not a power of two, beyond 64 bits; types that no
 # tile has; names that do not exist.
-NUMBERS = ["0", "1", "3", "-1", "4096", "9223372036854775807",
-           "99999999999999999999", "?", "0x41", "1.5"]
-TYPES = ["f64", "i1", "i24", "index", "f4E2M1FN", "f8E8M0FNU", "bf16", "none",
-         "!tile.f4E2M1FNx2", "!tile.nothing", "vector<4xf32>", "tensor<4xf32>",
-         "memref<?xf32>", "complex<f32>"]
-OTHERS = ["", "tensor", "memref", "%x", "tile.permute", "tile.load", "[", "]",
-          "<", ">", "(", "{", "}", "\"", "->", ":", "tile.kernel", "@f", "-----"]
+NUMBERS = [
+    "0",
+    "1",
+    "3",
+    "-1",
+    "4096",
+    "9223372036854775807",
+    "99999999999999999999",
+    "?",
+    "0x41",
+    "1.5",
+]
+TYPES = [
+    "f64",
+    "i1",
+    "i24",
+    "index",
+    "f4E2M1FN",
+    "f8E8M0FNU",
+    "bf16",
+    "none",
+    "!tile.f4E2M1FNx2",
+    "!tile.nothing",
+    "vector<4xf32>",
+    "tensor<4xf32>",
+    "memref<?xf32>",
+    "complex<f32>",
+]
+OTHERS = [
+    "",
+    "tensor",
+    "memref",
+    "%x",
+    "tile.permute",
+    "tile.load",
+    "[",
+    "]",
+    "<",
+    ">",
+    "(",
+    "{",
+    "}",
+    '"',
+    "->",
+    ":",
+    "tile.kernel",
+    "@f",
+    "-----",
+]
 
 
 def pick(items, *key):
@@ -43,7 +85,7 @@ def replace(text):
         items = pick([like, like, OTHERS], index, "kind")
         new = pick(items, index)
         if new != token:
-            variants.append("".join(tokens[:index] + [new] + tokens[index + 1:]))
+            variants.append("".join(tokens[:index] + [new] + tokens[index + 1 :]))
     return variants
 
 
