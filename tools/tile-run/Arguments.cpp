@@ -243,28 +243,20 @@ static Expected<uint64_t> parseInteger(StringRef text, Type type) {
   return value.trunc(64).getZExtValue() & element.getMask();
 }
 
+/// Rounds to nearest even, once.
 static Expected<uint64_t> parseFloat(StringRef text, FloatType type) {
-  const bool isScale = isa<Float8E8M0FNUType>(type);
-  // A power of two is exact in f32, and so is every other value of E8M0.
-  APFloat value(isScale ? APFloat::IEEEsingle() : type.getFloatSemantics());
-  auto status =
-      text.empty()
-          ? Expected<APFloat::opStatus>(createStringError("empty"))
-          : value.convertFromString(text, APFloat::rmNearestTiesToEven);
+  APFloat value(type.getFloatSemantics());
+  if (text.empty()) // `convertFromString` expects a character.
+    return expectedValue(type, text, "a number");
+  Expected<APFloat::opStatus> status =
+      value.convertFromString(text, APFloat::rmNearestTiesToEven);
   if (!status) {
     llvm::consumeError(status.takeError());
     return expectedValue(type, text, "a number");
   }
   if (*status & APFloat::opOverflow)
     return expectedValue(type, text, "a number in its range");
-  if (!isScale)
-    return value.bitcastToAPInt().getZExtValue();
-  double number = value.convertToDouble();
-  uint32_t code =
-      encode(ElementFormat::F8E8M0FNU, number, Rounding::TowardZero);
-  if (!value.isNaN() && decode(ElementFormat::F8E8M0FNU, code) != number)
-    return expectedValue(type, text, "a power of two");
-  return code;
+  return value.bitcastToAPInt().getZExtValue();
 }
 
 //===----------------------------------------------------------------------===//
