@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 namespace tile {
@@ -40,6 +41,37 @@ static bool isAllowed(Operation *op) {
              memref::LoadOp, memref::SubViewOp, func::ReturnOp>(op);
 }
 
+/// Refuses element types and modes that arithmetic on tiles does not have.
+static LogicalResult checkTypes(Operation *op) {
+  bool isArithmetic =
+      isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+      !isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op);
+  auto check = [&](Type type) -> LogicalResult {
+    if (isa<VectorType, ComplexType>(type) ||
+        (isa<TensorType>(type) && !isTile(type)))
+      return op->emitOpError("expects tiles and scalars, but got ") << type;
+    std::optional<ElementFormat> format =
+        getElementFormat(getElementTypeOrSelf(type));
+    if (isArithmetic && format && getFormatInfo(*format).bits < 16)
+      return op->emitOpError("has no arithmetic on ")
+             << getElementTypeOrSelf(type)
+             << " elements; convert them with 'tile.ftof'";
+    return success();
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  if (truncation && truncation.getRoundingmode() &&
+      *truncation.getRoundingmode() != arith::RoundingMode::to_nearest_even)
+    return op->emitOpError("expects to_nearest_even rounding, but got ")
+           << arith::stringifyRoundingMode(*truncation.getRoundingmode());
+  return success();
+}
+
 namespace {
 struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
   using Base::Base;
@@ -54,6 +86,8 @@ struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
         ok = false;
       } else if (!isAllowed(op)) {
         op->emitOpError("is not allowed in a kernel");
+        ok = false;
+      } else if (failed(checkTypes(op))) {
         ok = false;
       }
     });

@@ -420,8 +420,19 @@ LogicalResult Distributor::distributeScalar(Operation *op) {
     if (!scalars.contains(operand))
       return op->emitOpError("is not lowered with operands of type ")
              << operand.getType();
-  emit.builder.clone(*op, scalars);
+  emit.builder.clone(*op, scalars)->removeAttr("fastmath");
   return success();
+}
+
+/// Attributes of an operation on tiles for its scalar copies. Arithmetic is
+/// IEEE, one rounding per operation: licences to reassociate or contract end
+/// here.
+static SmallVector<NamedAttribute> getScalarAttributes(Operation *op) {
+  SmallVector<NamedAttribute> attributes;
+  for (NamedAttribute attr : op->getAttrs())
+    if (attr.getName() != "fastmath")
+      attributes.push_back(attr);
+  return attributes;
 }
 
 LogicalResult Distributor::distributeElementwise(Operation *op) {
@@ -433,6 +444,7 @@ LogicalResult Distributor::distributeElementwise(Operation *op) {
     setFragment(result, getFragment(op->getOperand(0)).values);
     return success();
   }
+  SmallVector<NamedAttribute> attributes = getScalarAttributes(op);
   auto values = forEachRegister(layout, [&](unsigned r) -> Value {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -440,7 +452,7 @@ LogicalResult Distributor::distributeElementwise(Operation *op) {
                              ? getFragment(operand).getScalar(emit, r)
                              : scalars.lookup(operand));
     OperationState state(op->getLoc(), op->getName(), operands, {scalarType},
-                         op->getAttrs());
+                         attributes);
     return emit.builder.create(state)->getResult(0);
   });
   setFragment(result, Fragment::fromScalars(emit, getElementType(result),

@@ -249,148 +249,204 @@ static unsigned getVectorBytes(const LinearLayout &offsets,
   return bytes;
 }
 
+namespace {
+
+/// Byte offsets of a fragment's elements in shared memory, in rounds: round
+/// `n` holds the offsets whose bits from `roundBits` up are `n`.
+struct SharedOffsets {
+  LinearLayout offsets; ///< `{register, lane, warp}` to `{offset}`
+  unsigned roundBits;
+  Value thread; ///< The part of the lane and warp, i32.
+  bool threadHasRound = false;
+
+  SharedOffsets(Emitter &emit, const LinearLayout &offsets, unsigned roundBits,
+                Value lane, Value warp)
+      : offsets(offsets), roundBits(roundBits) {
+    unsigned bits = offsets.getCodomain().bits();
+    thread = emit.bitXor(
+        emitLinear(emit, offsets.getColumns("lane"), lane, 0, bits),
+        emitLinear(emit, offsets.getColumns("warp"), warp, 0, bits));
+    for (StringRef axis : {"lane", "warp"})
+      for (uint32_t column : offsets.getColumns(axis))
+        threadHasRound |= column >> roundBits != 0;
+  }
+
+  /// Whether register `r` may be in `round` for some thread.
+  bool mayHold(unsigned r, unsigned round) const {
+    return threadHasRound || offsets(r) >> roundBits == round;
+  }
+  /// The predicate that it is; null where every thread agrees.
+  Value holds(Emitter &emit, unsigned r, unsigned round) const {
+    if (!threadHasRound)
+      return {};
+    return emit.compare(arith::CmpIPredicate::eq, emit.lshr(thread, roundBits),
+                        emit.i32(offsets(r) >> roundBits ^ round));
+  }
+  /// The offset of register `r` in the scratch.
+  Value get(Emitter &emit, unsigned r) const {
+    uint32_t mask = (uint32_t(1) << roundBits) - 1;
+    return emit.bitAnd(emit.bitXor(thread, emit.i32(offsets(r))), mask);
+  }
+};
+
+} // namespace
+
+/// Runs `body` in a branch that `condition` guards; null means always.
+static void guarded(Emitter &emit, Value condition,
+                    llvm::function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto branch = scf::IfOp::create(emit.builder, emit.loc, TypeRange(),
+                                  condition, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(emit.builder);
+  emit.builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+/// An element of a fragment as an integer of `stored` type.
+static Value toStored(Emitter &emit, const Fragment &source, unsigned r,
+                      Type stored) {
+  if (source.isPacked())
+    return emit.trunc(stored, source.getBits(emit, r));
+  Value value = source.values[r];
+  if (source.elementType.isIndex())
+    return arith::IndexCastOp::create(emit.builder, emit.loc, stored, value);
+  if (source.elementType.isInteger(1))
+    return emit.zext(stored, value);
+  return emit.bitcast(stored, value);
+}
+
+/// The inverse, for elements that are not packed.
+static Value fromStored(Emitter &emit, Type element, Value value) {
+  if (element.isIndex())
+    return arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
+  if (element.isInteger(1))
+    return emit.trunc(element, value);
+  return emit.bitcast(element, value);
+}
+
+/// The elements in registers [r, r + count) as one value to store.
+static Value assembleStored(Emitter &emit, const Fragment &source, unsigned r,
+                            unsigned count, unsigned elementBytes,
+                            Type stored) {
+  if (count == 1)
+    return toStored(emit, source, r, stored);
+  unsigned perValue = source.perValue();
+  if (count < perValue)
+    return emit.trunc(emit.builder.getIntegerType(8 * elementBytes * count),
+                      emit.lshr(source.values[r / perValue],
+                                r % perValue * 8 * elementBytes));
+  unsigned parts = count / perValue;
+  if (parts == 1)
+    return source.values[r / perValue];
+  Type part = source.isPacked() ? emit.i32() : stored;
+  Value value = LLVM::PoisonOp::create(
+      emit.builder, emit.loc,
+      VectorType::get({static_cast<int64_t>(parts)}, part));
+  for (unsigned i = 0; i < parts; ++i)
+    value = LLVM::InsertElementOp::create(
+        emit.builder, emit.loc, value,
+        source.isPacked() ? source.values[r / perValue + i]
+                          : toStored(emit, source, r + i, stored),
+        emit.i32(i));
+  return value;
+}
+
 FailureOr<Fragment>
 Distributor::convertThroughShared(Operation *op, const Fragment &source,
                                   const LinearLayout &layout) {
-  unsigned bytes = getSharedElementBytes(source.elementType);
-  LinearLayout write = toByteOffsets(source.layout, bytes);
-  LinearLayout read = toByteOffsets(layout, bytes);
+  Type element = source.elementType;
+  bool packed = source.isPacked();
+  unsigned bytes = getSharedElementBytes(element);
+  Type stored = emit.builder.getIntegerType(8 * bytes);
+  LinearLayout writes = toByteOffsets(source.layout, bytes);
+  LinearLayout reads = toByteOffsets(layout, bytes);
   // FP4 elements are spread to bytes, one by one.
-  bool isFp4 = getElementBits(source.elementType) == 4;
-  unsigned writeBytes = isFp4 ? 1 : getVectorBytes(write, bytes);
-  unsigned readBytes = isFp4 ? 1 : getVectorBytes(read, bytes);
+  bool isFp4 = getElementBits(element) == 4;
+  unsigned writeBytes = isFp4 ? 1 : getVectorBytes(writes, bytes);
+  unsigned readBytes = isFp4 ? 1 : getVectorBytes(reads, bytes);
   LinearLayout swizzle =
-      chooseSwizzle(write.restrictDomain({"lane"}),
-                    read.restrictDomain({"lane"}), writeBytes, readBytes);
-  write = write.then(swizzle);
-  read = read.then(swizzle);
-
-  unsigned offsetBits = write.getCodomain().bits();
-  FailureOr<Value> base = getScratch(op, uint64_t(1) << offsetBits);
+      chooseSwizzle(writes.restrictDomain({"lane"}),
+                    reads.restrictDomain({"lane"}), writeBytes, readBytes);
+  // A tile that does not fit goes through in rounds.
+  unsigned totalBits = writes.getCodomain().bits();
+  unsigned roundBits =
+      std::min(totalBits, llvm::Log2_32(options.target->maxSharedBytes));
+  FailureOr<Value> base = getScratch(op, uint64_t(1) << roundBits);
   if (failed(base))
     return failure();
-  auto threadOffset = [&](const LinearLayout &offsets) {
-    return emit.bitXor(
-        emitLinear(emit, offsets.getColumns("lane"), lane, 0, offsetBits),
-        emitLinear(emit, offsets.getColumns("warp"), warp, 0, offsetBits));
-  };
-  auto pointer = [&](const LinearLayout &offsets, Value thread,
-                     unsigned r) -> Value {
-    Value offset = emit.bitXor(thread, emit.i32(offsets(r)));
+  SharedOffsets write(emit, writes.then(swizzle), roundBits, lane, warp);
+  SharedOffsets read(emit, reads.then(swizzle), roundBits, lane, warp);
+  auto pointer = [&](Value offset) -> Value {
     return LLVM::GEPOp::create(emit.builder, emit.loc, base->getType(),
                                emit.builder.getI8Type(), *base,
                                ArrayRef<LLVM::GEPArg>{offset});
   };
-  Type element = source.elementType;
-  Type stored = emit.builder.getIntegerType(8 * bytes);
-  /// An element as an integer of its size in memory.
-  auto toStored = [&](unsigned r) -> Value {
-    if (source.isPacked())
-      return emit.trunc(stored, source.getBits(emit, r));
-    Value value = source.values[r];
-    if (element.isIndex())
-      return arith::IndexCastOp::create(emit.builder, emit.loc, stored, value);
-    if (element.isInteger(1))
-      return emit.zext(stored, value);
-    return emit.bitcast(stored, value);
-  };
 
-  // Readers of an earlier conversion must be done.
-  barrier();
   uint32_t free = getFreeRegisters(source.layout);
   Value owner = emitOwner(source.layout);
-  Value writeThread = threadOffset(write);
-  scf::IfOp branch;
-  if (owner) {
-    branch = scf::IfOp::create(emit.builder, emit.loc, TypeRange(), owner,
-                               /*withElse=*/false);
-    emit.builder.setInsertionPointToStart(branch.thenBlock());
-  }
-  unsigned perWrite = writeBytes / bytes;
-  for (unsigned r = 0; r < source.numRegisters(); r += perWrite) {
-    if (r & free)
-      continue;
-    Value value;
-    if (perWrite == 1) {
-      value = toStored(r);
-    } else if (source.isPacked() && writeBytes <= 4) {
-      value = emit.trunc(emit.builder.getIntegerType(8 * writeBytes),
-                         emit.lshr(source.values[r / source.perValue()],
-                                   r % source.perValue() * 8 * bytes));
-    } else {
-      // Whole words, or wide elements.
-      unsigned perValue = source.perValue();
-      Type part = source.isPacked() ? emit.i32() : stored;
-      unsigned count = perWrite / perValue;
-      if (count == 1) {
-        value = source.values[r / perValue];
-      } else {
-        value = LLVM::PoisonOp::create(
-            emit.builder, emit.loc,
-            VectorType::get({static_cast<int64_t>(count)}, part));
-        for (unsigned i = 0; i < count; ++i)
-          value = LLVM::InsertElementOp::create(
-              emit.builder, emit.loc, value,
-              source.isPacked() ? source.values[r / perValue + i]
-                                : toStored(r + i),
-              emit.i32(i));
-      }
-    }
-    LLVM::StoreOp::create(emit.builder, emit.loc, value,
-                          pointer(write, writeThread, r), writeBytes);
-  }
-  if (branch)
-    emit.builder.setInsertionPointAfter(branch);
-  barrier();
-
-  Value readThread = threadOffset(read);
+  unsigned perWrite = writeBytes / bytes, perRead = readBytes / bytes;
   unsigned registers = 1u << layout.getDomain().bitsOf("register");
-  unsigned perRead = readBytes / bytes;
-  bool packed = source.isPacked();
-  // Loads in units of a word, or of one element where that is less.
-  SmallVector<Value> bits(packed ? registers : 0);
-  Fragment result{element, layout, {}};
-  auto fromStored = [&](Value value) -> Value {
-    if (element.isIndex())
-      return arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
-    if (element.isInteger(1))
-      return emit.trunc(element, value);
-    return emit.bitcast(element, value);
-  };
-  for (unsigned r = 0; r < registers; r += perRead) {
-    Value address = pointer(read, readThread, r);
-    if (packed && readBytes <= 4) {
-      Value word = emit.zext(
-          emit.i32(),
-          LLVM::LoadOp::create(emit.builder, emit.loc,
-                               emit.builder.getIntegerType(8 * readBytes),
-                               address, readBytes));
-      for (unsigned i = 0; i < perRead; ++i) {
-        Value one = emit.lshr(word, i * 8 * bytes);
-        unsigned width = getElementBits(element);
-        bits[r + i] = perRead == 1 || i + 1 == perRead
-                          ? one
-                          : emit.bitAnd(one, (1u << width) - 1);
+  // What is read: pieces of up to a word of packed elements, or scalars.
+  unsigned partBytes = packed ? std::min(readBytes, 4u) : bytes;
+  unsigned perPart = partBytes / bytes;
+  SmallVector<Value> parts(registers / perPart);
+  for (unsigned round = 0; round < 1u << (totalBits - roundBits); ++round) {
+    // Readers of what was there before must be done.
+    barrier();
+    guarded(emit, owner, [&] {
+      for (unsigned r = 0; r < source.numRegisters(); r += perWrite) {
+        if ((r & free) || !write.mayHold(r, round))
+          continue;
+        guarded(emit, write.holds(emit, r, round), [&] {
+          LLVM::StoreOp::create(
+              emit.builder, emit.loc,
+              assembleStored(emit, source, r, perWrite, bytes, stored),
+              pointer(write.get(emit, r)), writeBytes);
+        });
       }
-      continue;
-    }
-    Type part = packed ? emit.i32() : stored;
-    unsigned count = readBytes * 8 / part.getIntOrFloatBitWidth();
-    Type type =
-        count == 1 ? part
-                   : Type(VectorType::get({static_cast<int64_t>(count)}, part));
-    Value loaded =
-        LLVM::LoadOp::create(emit.builder, emit.loc, type, address, readBytes);
-    for (unsigned i = 0; i < count; ++i) {
-      Value one = count == 1
-                      ? loaded
-                      : Value(LLVM::ExtractElementOp::create(
-                            emit.builder, emit.loc, loaded, emit.i32(i)));
-      result.values.push_back(packed ? one : fromStored(one));
+    });
+    barrier();
+    for (unsigned r = 0; r < registers; r += perRead) {
+      if (!read.mayHold(r, round))
+        continue;
+      Type part = emit.builder.getIntegerType(8 * partBytes);
+      unsigned count = perRead / perPart;
+      Type type =
+          count == 1
+              ? part
+              : Type(VectorType::get({static_cast<int64_t>(count)}, part));
+      Value loaded = LLVM::LoadOp::create(
+          emit.builder, emit.loc, type, pointer(read.get(emit, r)), readBytes);
+      Value holds = read.holds(emit, r, round);
+      for (unsigned i = 0; i < count; ++i) {
+        Value one = count == 1
+                        ? loaded
+                        : Value(LLVM::ExtractElementOp::create(
+                              emit.builder, emit.loc, loaded, emit.i32(i)));
+        Value &kept = parts[r / perPart + i];
+        kept = kept && holds ? emit.select(holds, one, kept) : one;
+      }
     }
   }
-  if (packed && readBytes <= 4)
-    result = Fragment::fromBits(emit, element, layout, bits);
+
+  Fragment result{element, layout, {}};
+  if (!packed) {
+    for (Value part : parts)
+      result.values.push_back(fromStored(emit, element, part));
+    return result;
+  }
+  unsigned partsPerWord = std::max(1u, source.perValue() / perPart);
+  unsigned partWidth = perPart * getElementBits(element);
+  for (unsigned first = 0; first < parts.size(); first += partsPerWord) {
+    Value word;
+    for (unsigned i = 0; i < partsPerWord && first + i < parts.size(); ++i) {
+      Value placed =
+          emit.shl(emit.zext(emit.i32(), parts[first + i]), i * partWidth);
+      word = word ? emit.bitOr(word, placed) : placed;
+    }
+    result.values.push_back(word);
+  }
   return result;
 }
 
@@ -446,62 +502,50 @@ LogicalResult Distributor::distributeExtract(Operation *op) {
     return op->emitOpError("expects integers or f16, bf16, f32 elements, but "
                            "got ")
            << source.elementType;
-  unsigned bytes = getSharedElementBytes(source.elementType);
-  LinearLayout write = toByteOffsets(source.layout, bytes);
-  unsigned offsetBits = write.getCodomain().bits();
-  FailureOr<Value> base = getScratch(op, uint64_t(1) << offsetBits);
-  if (failed(base))
-    return failure();
-  Type stored = emit.builder.getIntegerType(8 * bytes);
-  auto pointer = [&](Value offset) -> Value {
-    return LLVM::GEPOp::create(emit.builder, emit.loc, base->getType(),
-                               emit.builder.getI8Type(), *base,
-                               ArrayRef<LLVM::GEPArg>{offset});
-  };
-  Value thread = emit.bitXor(
-      emitLinear(emit, write.getColumns("lane"), lane, 0, offsetBits),
-      emitLinear(emit, write.getColumns("warp"), warp, 0, offsetBits));
-  barrier();
-  uint32_t free = getFreeRegisters(source.layout);
-  auto writeAll = [&] {
-    for (unsigned r = 0; r < source.numRegisters(); ++r) {
-      if (r & free)
-        continue;
-      Value scalar = source.getScalar(emit, r);
-      if (source.elementType.isIndex())
-        scalar =
-            arith::IndexCastOp::create(emit.builder, emit.loc, stored, scalar);
-      else if (source.elementType.isInteger(1))
-        scalar = emit.zext(stored, scalar);
-      LLVM::StoreOp::create(emit.builder, emit.loc, scalar,
-                            pointer(emit.bitXor(thread, emit.i32(write(r)))),
-                            bytes);
-    }
-  };
-  if (Value owner = emitOwner(source.layout)) {
-    auto branch = scf::IfOp::create(emit.builder, emit.loc, TypeRange(), owner,
-                                    /*withElse=*/false);
-    OpBuilder::InsertionGuard guard(emit.builder);
-    emit.builder.setInsertionPointToStart(branch.thenBlock());
-    writeAll();
-  } else {
-    writeAll();
-  }
-  barrier();
-  // Row-major index; outside the tile is undefined, but must stay inside the
-  // scratch.
+  // Row-major index of the wanted element. Outside the tile it is undefined;
+  // no thread writes then.
   Value index = emit.i64(0);
   auto type = cast<RankedTensorType>(extract.getTensor().getType());
   for (auto [dim, value] : llvm::enumerate(extract.getIndices()))
     index = emit.add(emit.mul(index, emit.i64(type.getDimSize(dim))),
                      getIndexAsI64(value));
-  index = emit.bitAnd(emit.trunc(emit.i32(), index),
-                      static_cast<uint32_t>(type.getNumElements() - 1));
-  Value address = pointer(emit.mul(index, emit.i32(bytes)));
+  index = emit.trunc(emit.i32(), index);
+
   Type element = source.elementType;
-  Type loadType = isa<FloatType>(element) ? element : Type(stored);
-  Value value =
-      LLVM::LoadOp::create(emit.builder, emit.loc, loadType, address, bytes);
+  unsigned bytes = getSharedElementBytes(element);
+  Type stored = emit.builder.getIntegerType(8 * bytes);
+  FailureOr<Value> base = getScratch(op, bytes);
+  if (failed(base))
+    return failure();
+  const LinearLayout &layout = source.layout;
+  unsigned total = layout.getCodomain().bits();
+  Value thread =
+      emit.bitXor(emitLinear(emit, layout.getColumns("lane"), lane, 0, total),
+                  emitLinear(emit, layout.getColumns("warp"), warp, 0, total));
+  uint32_t free = getFreeRegisters(layout);
+  barrier();
+  guarded(emit, emitOwner(layout), [&] {
+    for (unsigned r = 0; r < source.numRegisters(); ++r) {
+      if (r & free)
+        continue;
+      Value here =
+          emit.compare(arith::CmpIPredicate::eq,
+                       emit.bitXor(thread, emit.i32(layout(r))), index);
+      guarded(emit, here, [&] {
+        Value scalar = source.getScalar(emit, r);
+        if (element.isIndex())
+          scalar = arith::IndexCastOp::create(emit.builder, emit.loc, stored,
+                                              scalar);
+        else if (element.isInteger(1))
+          scalar = emit.zext(stored, scalar);
+        LLVM::StoreOp::create(emit.builder, emit.loc, scalar, *base, bytes);
+      });
+    }
+  });
+  barrier();
+  Value value = LLVM::LoadOp::create(emit.builder, emit.loc,
+                                     isa<FloatType>(element) ? element : stored,
+                                     *base, bytes);
   if (element.isIndex())
     value = arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
   else if (element.isInteger(1))
