@@ -286,8 +286,6 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
                      "pointer, but its type is '" +
                      print(type) + "'");
 
-  __int128 last = 0;
-  bool empty = false;
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t extent = buffer.shape[dim], stride = buffer.strides[dim];
     if (extent < 0 || stride < 0)
@@ -300,13 +298,19 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
       return makeError(name + ": expects extent " + Twine(dim) + " to be " +
                        Twine(type.getDimSize(dim)) + ", but got " +
                        Twine(extent));
+  }
+  __int128 last = 0; // Offset of the last element.
+  bool empty = false;
+  for (auto [dim, extent, stride, expected] :
+       llvm::enumerate(buffer.shape, buffer.strides, strides)) {
     // The stride of a dimension that has one index is never used.
-    if (!ShapedType::isDynamic(strides[dim]) && stride != strides[dim] &&
-        extent > 1)
+    if (!ShapedType::isDynamic(expected) && stride != expected && extent > 1)
       return makeError(name + ": expects stride " + Twine(dim) + " to be " +
-                       Twine(strides[dim]) + ", but got " + Twine(stride));
+                       Twine(expected) + ", but got " + Twine(stride));
     empty |= extent == 0;
-    last += static_cast<__int128>(extent - 1) * stride;
+    // No allocation is larger, and a sum of many such products would overflow.
+    last = std::min<__int128>(last + static_cast<__int128>(extent - 1) * stride,
+                              INT64_MAX);
   }
   if (llvm::Error error =
           checkDivisible(function, index, name, "tile.shape_divisible_by",
