@@ -72,6 +72,15 @@ static LogicalResult checkTypes(Operation *op) {
   return success();
 }
 
+/// Arithmetic is IEEE, one rounding per operation: licences to reassociate or
+/// contract end here.
+static void dropFastMath(Operation *op) {
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
+    op->setAttr(fast.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(),
+                                              arith::FastMathFlags::none));
+}
+
 namespace {
 struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
   using Base::Base;
@@ -89,6 +98,8 @@ struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
         ok = false;
       } else if (failed(checkTypes(op))) {
         ok = false;
+      } else {
+        dropFastMath(op);
       }
     });
     return success(ok);

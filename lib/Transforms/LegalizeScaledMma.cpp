@@ -13,6 +13,7 @@
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/MmaAtoms.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILELEGALIZESCALEDMMA
@@ -84,17 +85,18 @@ static std::string print(Type type) {
 }
 
 /// Why `info` has no instruction for `multiply`, in terms of what differs: the
-/// type pair, if no target has one, else the target.
+/// type pair, if no target has one, else the target. Targets of the same family
+/// that have one are listed, since a forgotten suffix is the likeliest reason.
 static std::string explainNoNative(const Multiply &multiply,
                                    const TargetInfo &info) {
-  const TargetInfo *relative = nullptr;
+  SmallVector<StringRef> relatives;
   bool exists = false;
   for (const TargetInfo &other : getTargets()) {
     if (!selectNativeAtom(multiply.query, other))
       continue;
     exists = true;
-    if (other.family == info.family && !relative)
-      relative = &other;
+    if (other.family == info.family)
+      relatives.push_back(other.name);
   }
   std::string what =
       multiply.isScaled ? "block-scaled instruction" : "full-sum instruction";
@@ -106,8 +108,8 @@ static std::string explainNoNative(const Multiply &multiply,
            " takes block scales through tcgen05 only, which is not generated";
   std::string reason = info.name.str() + " has no " + what + " for " +
                        print(multiply.lhs) + " by " + print(multiply.rhs);
-  if (relative)
-    reason += "; " + relative->name.str() + " has one";
+  if (!relatives.empty())
+    reason += "; the family has it on " + llvm::join(relatives, ", ");
   return reason;
 }
 

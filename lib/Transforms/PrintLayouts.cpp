@@ -31,7 +31,7 @@ struct PrintLayouts : public tile::impl::TilePrintLayoutsBase<PrintLayouts> {
       if (tensor && isa_and_nonnull<LayoutAttr>(tensor.getEncoding()))
         types.insert(tensor);
     };
-    getOperation()->walk([&](Operation *op) {
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       llvm::for_each(op->getResultTypes(), add);
       for (Region &region : op->getRegions())
         for (Block &block : region)

@@ -13,7 +13,8 @@ def TileCheckKernels : Pass<"tile-check-kernels", "::mlir::ModuleOp"> {
     Runs after inlining. Every operation of a kernel must be one that the
     compiler lowers (docs/spec.md lists them); any other is an error that names
     it. A call that is left is recursive or has no body, and is an error too.
-    Functions that are not kernels must be private and are erased.
+    Functions that are not kernels must be private and are erased. Fast-math
+    flags are dropped: arithmetic rounds once per operation on every device.
 
     Example:
 

@@ -304,6 +304,9 @@ LogicalResult Distributor::distributeFor(scf::ForOp op) {
       scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
   loop.setUnsignedCmp(op.getUnsignedCmp());
   OpBuilder::InsertionGuard guard(emit.builder);
+  // An iteration follows what was before the loop, or the one before it.
+  Pending entry = pending;
+  pending = entry | getMemoryUse(op.getRegion());
   Block *body = loop.getBody();
   emit.builder.setInsertionPointToStart(body);
   scalars.map(op.getInductionVar(), loop.getInductionVar());
@@ -321,6 +324,7 @@ LogicalResult Distributor::distributeFor(scf::ForOp op) {
     body->back().erase();
   emit.builder.setInsertionPointToEnd(body);
   scf::YieldOp::create(emit.builder, op.getLoc(), yielded);
+  pending = pending | entry;
   SmallVector<Value> results(loop.getResults());
   rest = results;
   for (Value result : op.getResults())
@@ -350,10 +354,14 @@ LogicalResult Distributor::distributeIf(scf::IfOp op) {
     scf::YieldOp::create(emit.builder, op.getLoc(), yielded);
     return success();
   };
+  Pending entry = pending;
   if (failed(fill(op.thenBlock(), branch.thenBlock())))
     return failure();
+  Pending afterThen = pending;
+  pending = entry;
   if (op.elseBlock() && failed(fill(op.elseBlock(), branch.elseBlock())))
     return failure();
+  pending = pending | afterThen;
   SmallVector<Value> results(branch.getResults());
   ValueRange rest = results;
   for (Value result : op.getResults())
@@ -378,6 +386,8 @@ LogicalResult Distributor::distributeWhile(scf::WhileOp op) {
     return emit.builder.createBlock(&region, {}, argumentTypes, locations);
   };
 
+  pending =
+      pending | getMemoryUse(op.getBefore()) | getMemoryUse(op.getAfter());
   Block *before = addBlock(loop.getBefore(), ValueRange(inits).getTypes());
   SmallVector<Value> arguments(before->getArguments());
   ValueRange rest = arguments;
@@ -392,6 +402,8 @@ LogicalResult Distributor::distributeWhile(scf::WhileOp op) {
   scf::ConditionOp::create(emit.builder, op.getLoc(),
                            scalars.lookup(condition.getCondition()), forwarded);
 
+  // The loop is left from here.
+  Pending atCondition = pending;
   Block *after = addBlock(loop.getAfter(), types);
   arguments.assign(after->args_begin(), after->args_end());
   rest = arguments;
@@ -403,6 +415,7 @@ LogicalResult Distributor::distributeWhile(scf::WhileOp op) {
   for (Value value : op.getYieldOp().getOperands())
     flatten(value, yielded);
   scf::YieldOp::create(emit.builder, op.getLoc(), yielded);
+  pending = atCondition;
 
   SmallVector<Value> results(loop.getResults());
   rest = results;
@@ -420,19 +433,8 @@ LogicalResult Distributor::distributeScalar(Operation *op) {
     if (!scalars.contains(operand))
       return op->emitOpError("is not lowered with operands of type ")
              << operand.getType();
-  emit.builder.clone(*op, scalars)->removeAttr("fastmath");
+  emit.builder.clone(*op, scalars);
   return success();
-}
-
-/// Attributes of an operation on tiles for its scalar copies. Arithmetic is
-/// IEEE, one rounding per operation: licences to reassociate or contract end
-/// here.
-static SmallVector<NamedAttribute> getScalarAttributes(Operation *op) {
-  SmallVector<NamedAttribute> attributes;
-  for (NamedAttribute attr : op->getAttrs())
-    if (attr.getName() != "fastmath")
-      attributes.push_back(attr);
-  return attributes;
 }
 
 LogicalResult Distributor::distributeElementwise(Operation *op) {
@@ -444,7 +446,6 @@ LogicalResult Distributor::distributeElementwise(Operation *op) {
     setFragment(result, getFragment(op->getOperand(0)).values);
     return success();
   }
-  SmallVector<NamedAttribute> attributes = getScalarAttributes(op);
   auto values = forEachRegister(layout, [&](unsigned r) -> Value {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -452,7 +453,7 @@ LogicalResult Distributor::distributeElementwise(Operation *op) {
                              ? getFragment(operand).getScalar(emit, r)
                              : scalars.lookup(operand));
     OperationState state(op->getLoc(), op->getName(), operands, {scalarType},
-                         attributes);
+                         op->getAttrs());
     return emit.builder.create(state)->getResult(0);
   });
   setFragment(result, Fragment::fromScalars(emit, getElementType(result),
@@ -574,7 +575,9 @@ LogicalResult Distributor::distributeFToF(FToFOp op) {
   ElementFormat to = *getElementFormat(getElementType(op.getResult()));
   const Fragment &source = getFragment(op.getSource());
   LinearLayout layout = getLayout(op);
-  if (from == to) {
+  // The same value, except that infinity saturates where it exists.
+  if (from == to && !(getFormatInfo(from).bits == 8 &&
+                      getFormatInfo(from).hasInfinity && op.getSaturate())) {
     setFragment(op, source.values);
     return success();
   }
@@ -668,9 +671,9 @@ LogicalResult Distributor::distributeReduce(ReduceOp op) {
   const Space &tile = source.layout.getCodomain();
   Type element = source.elementType;
   std::optional<ElementFormat> format = getElementFormat(element);
-  // FP8, FP4 and E8M0 have no arithmetic of their own: f32 orders their values
-  // and holds each exactly.
-  bool throughF32 = format && getFormatInfo(*format).bits < 16;
+  // Formats narrower than f32 are combined in f32 and rounded once. FP8, FP4
+  // and E8M0 have no arithmetic of their own at all.
+  bool throughF32 = format && getFormatInfo(*format).bits < 32;
   Type workType = throughF32 ? emit.f32() : getScalarType(element);
 
   // Registers of the dimension first, then lanes.
@@ -772,6 +775,16 @@ LogicalResult Distributor::distribute(Operation *op) {
       })
       .Case([&](memref::LoadOp op) { return distributeMemRefLoad(op); })
       .Case([&](memref::SubViewOp op) { return distributeSubView(op); })
+      .Case([&](memref::CastOp op) -> LogicalResult {
+        // Canonicalization makes the constants of a view part of its type and
+        // casts back; what is known statically is kept.
+        auto memref = memrefs.find(op.getSource());
+        if (memref == memrefs.end())
+          return op.emitOpError("expects a kernel argument or a view of one");
+        MemRefValue view = memref->second;
+        memrefs[op] = std::move(view);
+        return success();
+      })
       .Case([&](LoadOp op) { return distributeLoad(op); })
       .Case([&](StoreOp op) { return distributeStore(op); })
       .Case([&](GatherOp op) { return distributeGather(op); })

@@ -26,6 +26,7 @@ static constexpr unsigned kMaxShuffles = 4;
 
 void Distributor::barrier() {
   NVVM::Barrier0Op::create(emit.builder, emit.loc);
+  pending = {};
 }
 
 /// Runs `exchange` on a value of any scalar type as 32-bit words.

@@ -76,6 +76,31 @@ static bool divides(uint64_t unit, uint64_t divisor) {
 }
 
 //===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void Distributor::beforeRead() {
+  if (pending.writes)
+    barrier();
+  pending.reads = true;
+}
+
+void Distributor::beforeWrite() {
+  if (pending.reads || pending.writes)
+    barrier();
+  pending.writes = true;
+}
+
+Distributor::Pending Distributor::getMemoryUse(Region &region) {
+  Pending use;
+  region.walk([&](Operation *op) {
+    use.reads |= isa<LoadOp, GatherOp, memref::LoadOp>(op);
+    use.writes |= isa<StoreOp, ScatterOp>(op);
+  });
+  return use;
+}
+
+//===----------------------------------------------------------------------===//
 // Views and scalars
 //===----------------------------------------------------------------------===//
 
@@ -138,6 +163,7 @@ LogicalResult Distributor::distributeMemRefLoad(memref::LoadOp op) {
   auto found = memrefs.find(op.getMemRef());
   if (found == memrefs.end())
     return op.emitOpError("expects a kernel argument or a view of one");
+  beforeRead();
   const MemRefValue &memref = found->second;
   Value offset;
   for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
@@ -317,6 +343,7 @@ LogicalResult Distributor::distributeLoad(LoadOp op) {
   auto found = memrefs.find(op.getSource());
   if (found == memrefs.end())
     return op.emitOpError("expects a kernel argument or a view of one");
+  beforeRead();
   LinearLayout layout = getLayout(op);
   TileAccess access = analyzeAccess(found->second, op.getIndices(), layout);
   Type element = op.getType().getElementType();
@@ -425,6 +452,7 @@ LogicalResult Distributor::distributeStore(StoreOp op) {
   auto found = memrefs.find(op.getTarget());
   if (found == memrefs.end())
     return op.emitOpError("expects a kernel argument or a view of one");
+  beforeWrite();
   const Fragment &value = getFragment(op.getValue());
   const LinearLayout &layout = value.layout;
   TileAccess access = analyzeAccess(found->second, op.getIndices(), layout);
@@ -534,6 +562,7 @@ LogicalResult Distributor::distributeGather(GatherOp op) {
   auto found = memrefs.find(op.getSource());
   if (found == memrefs.end())
     return op.emitOpError("expects a kernel argument or a view of one");
+  beforeRead();
   LinearLayout layout = getLayout(op);
   Type element = op.getType().getElementType();
   unsigned registers = 1u << layout.getDomain().bitsOf("register");
@@ -587,6 +616,7 @@ LogicalResult Distributor::distributeScatter(ScatterOp op) {
   auto found = memrefs.find(op.getTarget());
   if (found == memrefs.end())
     return op.emitOpError("expects a kernel argument or a view of one");
+  beforeWrite();
   const Fragment &value = getFragment(op.getValue());
   Type element = value.elementType, stored = getMemoryType(element);
   ElementAccess access =

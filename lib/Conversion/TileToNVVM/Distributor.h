@@ -130,6 +130,25 @@ private:
   /// The dynamic shared memory of the block, at least `bytes` of it.
   mlir::FailureOr<mlir::Value> getScratch(mlir::Operation *op, uint64_t bytes);
   void barrier();
+
+  //===--- order of global memory ----------------------------------------===//
+  // A tile program reads and writes memory in program order, but its elements
+  // belong to other threads in every operation. A barrier stands between two
+  // operations that might touch the same element, at least one of them a
+  // write. Arguments may share memory.
+  void beforeRead();
+  void beforeWrite();
+  /// What happened since the last barrier, on any path here.
+  struct Pending {
+    bool reads = false, writes = false;
+    Pending operator|(Pending other) const {
+      return {reads || other.reads, writes || other.writes};
+    }
+  };
+  /// What the operations in `region` do to memory.
+  static Pending getMemoryUse(mlir::Region &region);
+  Pending pending;
+
   mlir::Value shuffle(mlir::Value value, mlir::Value lane);
   mlir::Value shuffleXor(mlir::Value value, unsigned mask);
 
