@@ -1,0 +1,405 @@
+//===- tile-lane-run.cpp - Run compiled kernels on the lane simulator -----===//
+//
+// Compiles a kernel to LLVM IR for a target and executes that IR on the CPU,
+// lane by lane. Takes the arguments of `tile-run`; with `--check` it makes the
+// arguments up, runs the reference device as well, and compares.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Data.h"
+#include "LaneSimulator.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tile/Codegen/Compiler.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Reference/Interpreter.h"
+#include "tile/Tools/Files.h"
+#include "tile/Tools/Options.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+
+static constexpr ToolInfo tool = {
+    "tile-lane-run", RunOption,
+    "tile-lane-run [--check] KERNEL.mlir --target=T[,T…] --grid=X[,Y[,Z]] "
+    "[options] ARG…",
+    "Runs the LLVM IR that the compiler makes of a kernel, lane by lane, on "
+    "the "
+    "CPU. The arguments are those of tile-run.",
+    "\nWITH --check:\n"
+    "  The arguments are generated, the reference device runs too, and every\n"
+    "  output must agree with it. ARG is one of\n"
+    "    in:64x32[xTYPE]  inout:…  out:…   and after it, each optional,\n"
+    "    :scale  values of a scale   :stride=N  rows N elements apart\n"
+    "    :max=N  integers below N\n"
+    "    val:1.5\n"
+    "  --seed=N            seed of the data\n"
+    "  --random            every finite code instead of exact sums\n"
+    "  --terms=K           allow (9K/8 + 8) 2^-24 of the sum of magnitudes\n"
+    "  --relative=R  --absolute=A\n"
+    "                      allow R of the value plus A\n"
+    "\nALWAYS:\n"
+    "  --schedule=N        resume the threads of a block in another order\n"
+    "  --approximate       be off by what the PTX ISA allows where it does\n"
+    "  --counts            print how often each intrinsic was executed\n"};
+
+namespace {
+/// Everything that the command line asks for.
+struct Request {
+  bool check = false;
+  bool random = false;
+  bool counts = false;
+  uint64_t seed = 1;
+  double terms = 0, relative = 0, absolute = 0;
+  LaneOptions lane;
+
+  std::string input;
+  std::vector<std::string> arguments;
+  TemplateConstants constants;
+  CompileOptions compile;
+  std::vector<std::string> targets;
+  reference::Grid grid;
+  std::string entry;
+  bool remarks = false;
+};
+
+/// A kernel file in a context of its own.
+struct Source {
+  llvm::SourceMgr sources;
+  DialectRegistry registry;
+  std::unique_ptr<MLIRContext> context;
+  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp kernel;
+};
+} // namespace
+
+/// An error that has been printed already.
+static Error getPrintedError() {
+  return createStringError("stopped by the errors above");
+}
+
+/// Takes the options of this tool out of `argv`.
+static Expected<std::vector<const char *>>
+takeOwnOptions(llvm::ArrayRef<const char *> argv, Request &request) {
+  std::vector<const char *> rest;
+  for (const char *text : argv) {
+    StringRef option(text);
+    auto takeNumber = [&](StringRef name, double &value) -> Expected<bool> {
+      if (!option.consume_front(name))
+        return false;
+      if (option.getAsDouble(value))
+        return createStringError(name + " expects a number, but got '" +
+                                 option + "'");
+      return true;
+    };
+    double schedule = -1, seed = -1;
+    if (option == "--check")
+      request.check = true;
+    else if (option == "--random")
+      request.random = true;
+    else if (option == "--counts")
+      request.counts = true;
+    else if (option == "--approximate")
+      request.lane.approximate = true;
+    else {
+      bool isOwn = false;
+      for (auto [name, value] :
+           {std::pair<StringRef, double *>{"--seed=", &seed},
+            {"--schedule=", &schedule},
+            {"--terms=", &request.terms},
+            {"--relative=", &request.relative},
+            {"--absolute=", &request.absolute}}) {
+        Expected<bool> taken = takeNumber(name, *value);
+        if (!taken)
+          return taken.takeError();
+        isOwn |= *taken;
+      }
+      if (!isOwn)
+        rest.push_back(text);
+      if (seed >= 0)
+        request.seed = uint64_t(seed);
+      if (schedule >= 0)
+        request.lane.scheduleSeed = uint64_t(schedule);
+    }
+  }
+  return std::move(rest);
+}
+
+static Error readRequest(const llvm::opt::InputArgList &args,
+                         Request &request) {
+  request.arguments = args.getAllArgValues(OPT_INPUT);
+  if (request.arguments.empty())
+    return createStringError("expects a kernel file; see --help");
+  request.input = request.arguments.front();
+  request.arguments.erase(request.arguments.begin());
+
+  std::optional<StringRef> grid = getValue(args, OPT_grid);
+  if (!grid)
+    return createStringError("--grid is required, such as --grid=4,8");
+  SmallVector<StringRef, 3> extents;
+  grid->split(extents, ',');
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (dim > 2 || extent.getAsInteger(10, request.grid.extents[dim]) ||
+        request.grid.extents[dim] < 1)
+      return createStringError("--grid expects X[,Y[,Z]], but got '" + *grid +
+                               "'");
+
+  Expected<CompileOptions> options = getCompileOptions(args);
+  if (!options)
+    return options.takeError();
+  request.compile = std::move(*options);
+  SmallVector<StringRef> targets;
+  StringRef(request.compile.target).split(targets, ',', -1, false);
+  for (StringRef target : targets)
+    request.targets.push_back(target.str());
+  if (request.targets.empty())
+    return createStringError("--target is required");
+  if (!request.check && request.targets.size() > 1)
+    return createStringError("several targets are for --check");
+  Expected<TemplateConstants> constants = getTemplateConstants(args);
+  if (!constants)
+    return constants.takeError();
+  request.constants = std::move(*constants);
+  request.entry = args.getLastArgValue(OPT_entry).str();
+  request.remarks = args.hasArg(OPT_remarks);
+  return Error::success();
+}
+
+static Error load(const Request &request, Source &source) {
+  registerTileDialects(source.registry);
+  registerCodegenDialects(source.registry);
+  if (Error error = addKernelFile(source.sources, request.input,
+                                  request.constants, source.registry))
+    return error;
+  source.context = std::make_unique<MLIRContext>(
+      source.registry, MLIRContext::Threading::DISABLED);
+  source.handler = std::make_unique<SourceMgrDiagnosticHandler>(
+      source.sources, source.context.get());
+  if (failed(setUpDiagnostics(*source.context, request.remarks)))
+    return getPrintedError();
+  source.module =
+      parseSourceFile<ModuleOp>(source.sources, source.context.get());
+  if (!source.module)
+    return getPrintedError();
+  for (auto function : source.module->getOps<func::FuncOp>()) {
+    if (!function->hasAttr("tile.kernel") ||
+        (!request.entry.empty() && function.getName() != request.entry))
+      continue;
+    if (source.kernel)
+      return createStringError("choose one of several kernels with --entry");
+    source.kernel = function;
+  }
+  if (!source.kernel)
+    return createStringError(request.input + " has no such kernel");
+  if (source.kernel.getNumArguments() != request.arguments.size())
+    return createStringError(
+        "kernel '" + source.kernel.getName() + "' expects " +
+        Twine(source.kernel.getNumArguments()) + " arguments, but got " +
+        Twine(request.arguments.size()));
+  return Error::success();
+}
+
+/// The parameters of the compiled kernel: a memref is a pointer, its dynamic
+/// sizes and then its dynamic strides.
+static std::vector<LaneArgument>
+flatten(func::FuncOp kernel, ArrayRef<reference::Argument> arguments) {
+  std::vector<LaneArgument> parameters;
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    if (auto *scalar = std::get_if<reference::Scalar>(&argument)) {
+      parameters.push_back(LaneArgument::getScalar(scalar->code));
+      continue;
+    }
+    const auto &buffer = std::get<reference::Buffer>(argument);
+    parameters.push_back(LaneArgument::getBuffer(
+        {buffer.data, size_t(buffer.capacity)}, "argument " + std::to_string(i),
+        !buffer.readOnly));
+    auto type = cast<MemRefType>(kernel.getArgumentTypes()[i]);
+    for (auto [extent, size] : llvm::zip_equal(type.getShape(), buffer.shape))
+      if (ShapedType::isDynamic(extent))
+        parameters.push_back(LaneArgument::getScalar(uint64_t(size)));
+    auto [strides, offset] = type.getStridesAndOffset();
+    for (auto [stride, value] : llvm::zip_equal(strides, buffer.strides))
+      if (ShapedType::isDynamic(stride))
+        parameters.push_back(LaneArgument::getScalar(uint64_t(value)));
+  }
+  return parameters;
+}
+
+/// Compiles the kernel for `target` and runs it on the simulator.
+static Error runLanes(const Request &request, StringRef target,
+                      ArrayRef<reference::Argument> arguments) {
+  Source source;
+  if (Error error = load(request, source))
+    return error;
+  std::vector<LaneArgument> parameters = flatten(source.kernel, arguments);
+  std::string entry = source.kernel.getName().str();
+  CompileOptions options = request.compile;
+  options.target = target.str();
+  if (Error error = validate(options))
+    return error;
+  FailureOr<CompileResult> compiled =
+      compile(*source.module, EmitKind::Llvm, options);
+  if (failed(compiled))
+    return getPrintedError();
+  auto launch =
+      llvm::find_if(compiled->kernels, [&](const KernelLaunchInfo &info) {
+        return info.entry == entry;
+      });
+  if (launch == compiled->kernels.end())
+    return createStringError("the compiled module has no kernel '" + entry +
+                             "'");
+  auto simulator =
+      LaneSimulator::parse(compiled->text, request.input, request.lane);
+  if (!simulator)
+    return simulator.takeError();
+  std::array<unsigned, 3> grid;
+  for (unsigned dim = 0; dim < 3; ++dim)
+    grid[dim] = unsigned(request.grid.extents[dim]);
+  Error error = (*simulator)
+                    ->launch(entry, grid, {launch->blockThreads, 1, 1},
+                             launch->sharedBytes, parameters);
+  if (request.counts)
+    for (auto &[name, count] : (*simulator)->getCounts())
+      llvm::outs() << target << ": " << count << " " << name << "\n";
+  return error;
+}
+
+static Error run(const Request &request) {
+  Source source;
+  if (Error error = load(request, source))
+    return error;
+  std::vector<RunArgument> holders;
+  std::vector<reference::Argument> arguments;
+  for (auto [i, text] : llvm::enumerate(request.arguments)) {
+    Expected<RunArgument> holder =
+        RunArgument::get(text, source.kernel.getArgumentTypes()[i],
+                         "argument " + std::to_string(i));
+    if (!holder)
+      return holder.takeError();
+    arguments.push_back(holder->getArgument());
+    holders.push_back(std::move(*holder));
+  }
+  if (Error error = runLanes(request, request.targets.front(), arguments))
+    return error;
+  std::vector<std::string> contents;
+  contents.reserve(holders.size());
+  SmallVector<OutputFile> outputs;
+  for (const RunArgument &holder : holders) {
+    if (holder.getOutputPath().empty())
+      continue;
+    Expected<std::string> file = holder.formatOutput();
+    if (!file)
+      return file.takeError();
+    contents.push_back(std::move(*file));
+    outputs.push_back({holder.getOutputPath(), contents.back()});
+  }
+  return writeOutputFiles(outputs);
+}
+
+static Error check(const Request &request) {
+  Source source;
+  if (Error error = load(request, source))
+    return error;
+  std::vector<GeneratedArgument> generated;
+  for (auto [i, spec] : llvm::enumerate(request.arguments)) {
+    Expected<GeneratedArgument> argument = GeneratedArgument::get(
+        spec, source.kernel.getArgumentTypes()[i], i, request.seed,
+        request.random ? DataKind::Random : DataKind::Exact);
+    if (!argument)
+      return argument.takeError();
+    generated.push_back(std::move(*argument));
+  }
+
+  using Memory = std::vector<std::vector<uint8_t>>;
+  auto instantiate = [&](Memory &memory, bool magnitude) {
+    memory.resize(generated.size());
+    std::vector<reference::Argument> arguments;
+    for (auto [i, argument] : llvm::enumerate(generated))
+      arguments.push_back(argument.instantiate(memory[i], magnitude));
+    return arguments;
+  };
+  Expected<reference::Kernel> kernel =
+      reference::Kernel::prepare(source.kernel);
+  if (!kernel)
+    return kernel.takeError();
+  Memory expected, bound(generated.size());
+  if (Error error = kernel->launch(request.grid, instantiate(expected, false)))
+    return error;
+  // The sum of the terms' magnitudes is what the kernel gives for operands
+  // without signs, if it is linear in them.
+  if (request.terms > 0)
+    if (Error error = kernel->launch(request.grid, instantiate(bound, true)))
+      return error;
+  double tolerance = (9 * request.terms / 8 + 8) * std::ldexp(1.0, -24);
+
+  Error failures = Error::success();
+  for (const std::string &target : request.targets) {
+    Memory found;
+    std::vector<reference::Argument> arguments = instantiate(found, false);
+    if (Error error = runLanes(request, target, arguments)) {
+      failures = llvm::joinErrors(
+          std::move(failures),
+          createStringError(target + ": " + llvm::toString(std::move(error))));
+      continue;
+    }
+    bool agrees = true;
+    int64_t numElements = 0;
+    for (auto [i, argument] : llvm::enumerate(generated)) {
+      if (!argument.isArray() || !argument.isOutput())
+        continue;
+      numElements += argument.getNumElements();
+      std::string description;
+      uint64_t count =
+          argument.compare(expected[i], found[i], bound[i], tolerance,
+                           request.relative, request.absolute, description);
+      if (count == 0)
+        continue;
+      agrees = false;
+      failures = llvm::joinErrors(
+          std::move(failures),
+          createStringError(target + ": argument " + Twine(i) + " at " +
+                            description + "; " + Twine(count) + " of " +
+                            Twine(argument.getNumElements()) + " differ"));
+    }
+    if (agrees)
+      llvm::outs() << target << ": " << numElements << " elements agree\n";
+  }
+  return failures;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  Request request;
+  auto fail = [](Error error) {
+    reportError(tool, std::move(error));
+    return 1;
+  };
+  Expected<std::vector<const char *>> rest =
+      takeOwnOptions(llvm::ArrayRef<const char *>(argv, argc), request);
+  if (!rest)
+    return fail(rest.takeError());
+  Expected<llvm::opt::InputArgList> args = parseToolOptions(tool, *rest);
+  if (!args)
+    return fail(args.takeError());
+  if (printHelpOrVersion(tool, *args))
+    return 0;
+  if (Error error = readRequest(*args, request))
+    return fail(std::move(error));
+  if (Error error = request.check ? check(request) : run(request))
+    return fail(std::move(error));
+  return 0;
+}
