@@ -369,7 +369,7 @@ void LayoutAssigner::visit(Operation *op) {
           require(scales[next++], plan.rhsScale);
       })
       .Default([&](Operation *op) {
-        if (isElementwise(op) && op->getNumResults() == 1 &&
+        if (isElementwise(op) && op->getNumResults() &&
             getTile(op->getResult(0)))
           visitElementwise(op);
       });

@@ -440,24 +440,34 @@ LogicalResult Distributor::distributeScalar(Operation *op) {
 LogicalResult Distributor::distributeElementwise(Operation *op) {
   Value result = op->getResult(0);
   LinearLayout layout = getLayout(result);
-  Type scalarType = getScalarType(getElementType(result));
   // The bits stay where they are.
   if (isa<arith::BitcastOp>(op) && Fragment::isPacked(getElementType(result))) {
     setFragment(result, getFragment(op->getOperand(0)).values);
     return success();
   }
+  SmallVector<Type> scalarTypes;
+  for (Value each : op->getResults())
+    scalarTypes.push_back(getScalarType(getElementType(each)));
   auto values = forEachRegister(layout, [&](unsigned r) -> Value {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(isTileValue(operand)
                              ? getFragment(operand).getScalar(emit, r)
                              : scalars.lookup(operand));
-    OperationState state(op->getLoc(), op->getName(), operands, {scalarType},
+    OperationState state(op->getLoc(), op->getName(), operands, scalarTypes,
                          op->getAttrs());
     return emit.builder.create(state)->getResult(0);
   });
-  setFragment(result, Fragment::fromScalars(emit, getElementType(result),
-                                            layout, values));
+  // All results of an operation have one layout, so each comes from the scalar
+  // operation that made the first one.
+  for (OpResult each : op->getResults()) {
+    SmallVector<Value> ofEach;
+    for (Value value : values)
+      ofEach.push_back(
+          value.getDefiningOp()->getResult(each.getResultNumber()));
+    setFragment(each, Fragment::fromScalars(emit, getElementType(each), layout,
+                                            ofEach));
+  }
   return success();
 }
 
@@ -847,7 +857,7 @@ LogicalResult Distributor::distribute(Operation *op) {
                              op);
       })
       .Default([&](Operation *op) {
-        if (op->getNumResults() == 1 && isTileValue(op->getResult(0)))
+        if (op->getNumResults() && isTileValue(op->getResult(0)))
           return distributeElementwise(op);
         return distributeScalar(op);
       });
