@@ -394,8 +394,9 @@ void MmaEmitter::run(const Operand &lhs, const Operand &rhs,
   unsigned nTiles = countTiles(plan.acc, columnAxis, atom.n);
   unsigned batches = rank == 3 ? countTiles(plan.acc, "d0", 1) : 1;
   unsigned passes = 1;
-  if (plan.method == ScaleMethod::NativeTwice ||
-      (plan.method == ScaleMethod::Sums && plan.blockSize == 16))
+  if (plan.k > 16 &&
+      (plan.method == ScaleMethod::NativeTwice ||
+       (plan.method == ScaleMethod::Sums && plan.blockSize == 16)))
     passes = 2;
 
   for (unsigned batch = 0; batch < batches; ++batch)
@@ -423,10 +424,14 @@ void MmaEmitter::run(const Operand &lhs, const Operand &rhs,
                   word = keepGroup(word, pass);
               return kept;
             };
-            SmallVector<Value, 4> sums;
+            // Where the tile is smaller than the instruction, several elements
+            // of a fragment are one: each adds to what was there before.
+            SmallVector<Value, 4> before, sums;
             bool isSums = plan.method == ScaleMethod::Sums;
-            for (unsigned place : places)
+            for (unsigned place : places) {
+              before.push_back(acc[place]);
               sums.push_back(isSums ? emit.f32Bits(0) : acc[place]);
+            }
             for (unsigned s = 0; s < plan.atomsPerWindow(); ++s)
               sums = issue(masked(lhsWords[i][s]), masked(rhsWords[s]), sums,
                            nativeScale(lhs, batch, i * atom.m, k, pass),
@@ -443,8 +448,8 @@ void MmaEmitter::run(const Operand &lhs, const Operand &rhs,
               Value scale =
                   lhs.scales ? sumScale(lhs, batch, i * atom.m + row, group)
                              : sumScale(rhs, batch, j * atom.n + column, group);
-              acc[places[r]] = LLVM::FMAOp::create(
-                  emit.builder, emit.loc, sums[r], scale, acc[places[r]]);
+              acc[places[r]] = LLVM::FMAOp::create(emit.builder, emit.loc,
+                                                   sums[r], scale, before[r]);
             }
           }
         }
