@@ -10,6 +10,7 @@
 
 #include "Distributor.h"
 
+#include "tile/Transforms/TileLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -308,16 +309,16 @@ Value Distributor::emitOwner(const LinearLayout &layout) {
   uint32_t free = layout.freeBits();
   const Space &domain = layout.getDomain();
   Value owner;
-  auto require = [&](StringRef axis, Value id) {
-    std::optional<unsigned> first = domain.offsetOf(axis);
-    if (!first)
-      return;
-    uint32_t mask = free >> *first & ((1u << domain.bitsOf(axis)) - 1);
+  auto require = [&](StringRef axis, Value id, unsigned count) {
+    // The layout of a tile of rank 0 has no columns at all.
+    unsigned bits = domain.bitsOf(axis);
+    uint32_t used = ~free >> domain.offsetOf(axis).value_or(0);
+    uint32_t mask = (count - 1) & ~(used & ((1u << bits) - 1));
     if (mask)
       owner = emit.both(owner, emit.isZero(emit.bitAnd(id, mask)));
   };
-  require("lane", lane);
-  require("warp", warp);
+  require("lane", lane, 1u << kLaneBits);
+  require("warp", warp, numWarps);
   return owner;
 }
 
