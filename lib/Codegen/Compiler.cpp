@@ -79,7 +79,9 @@ llvm::Error tile::validate(const CompileOptions &options) {
 
 void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
                          EmitKind kind) {
-  passes.addPass(createInlinerPass());
+  // Without its usual canonicalization: what a kernel may not use is told of
+  // the kernel as it was written.
+  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addPass(createTileCheckKernels());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
