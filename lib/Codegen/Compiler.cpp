@@ -5,10 +5,12 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "tile/Codegen/PtxEmitter.h"
@@ -163,6 +165,22 @@ static std::string print(ModuleOp module, bool withLocations) {
   return text;
 }
 
+/// Says of each kernel that asks for pipeline stages that it gets none.
+static void reportStages(ModuleOp module, const CompileOptions &options) {
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    unsigned stages = options.numStages;
+    if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
+      stages = attr.getInt();
+    if (stages > 1 && kernel->hasAttr("tile.kernel"))
+      remark::missed(kernel.getLoc(),
+                     remark::RemarkOpts::name("software-pipeline")
+                         .category("tile-pipeline")
+                         .function(kernel.getName()))
+          << remark::reason("loads are not staged; num-stages has no effect")
+          << remark::metric("num-stages", stages);
+  }
+}
+
 FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
                                        const CompileOptions &options) {
   if (llvm::Error error = validate(options))
@@ -172,6 +190,7 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
 
   if (failed(dump(module, options, "0-source.mlir", print(module, false))))
     return failure();
+  reportStages(module, options);
   // Two runs, so that the stage between them can be dumped.
   PassManager full(module->getContext());
   full.enableVerifier();

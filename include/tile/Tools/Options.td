@@ -70,8 +70,8 @@ def : Twin<"num-warps", num_warps>, InBoth;
 
 def num_stages : Value<"num-stages">, InBoth, Group<grp_kernel>,
   MetaVarName<"N">,
-  HelpText<"Stages of the software pipeline, 1 or more; chosen by the compiler "
-           "if absent">;
+  HelpText<"Stages of the software pipeline, from 1 to 8; chosen by the compiler "
+           "if absent. Loads are not pipelined yet: a remark says so">;
 def : Twin<"num-stages", num_stages>, InBoth;
 
 def mma_path : Value<"mma-path">, InBoth, Group<grp_kernel>,
