@@ -392,7 +392,7 @@ LogicalResult LayoutAssigner::checkRegisters() {
       if (words > kMaxWordsPerLane) {
         op->emitOpError("expects a tile of at most ")
             << kMaxWordsPerLane << " 32-bit words per lane, but got " << words
-            << " with " << numWarps << " warps";
+            << " with " << numWarps << (numWarps == 1 ? " warp" : " warps");
         return WalkResult::interrupt();
       }
     }
@@ -434,7 +434,7 @@ struct AssignLayouts : public tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     if (numWarps && (!llvm::isPowerOf2_32(numWarps) || numWarps > 32)) {
       getOperation().emitError()
           << "expects num-warps to be a power of two from 1 to 32, but got "
-          << numWarps;
+          << numWarps.getValue();
       return signalPassFailure();
     }
     WalkResult annotated = getOperation()->walk([&](Operation *op) {
