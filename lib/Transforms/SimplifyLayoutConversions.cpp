@@ -67,6 +67,10 @@ struct PushConversion : OpRewritePattern<ConvertLayoutOp> {
     RankedTensorType type = op.getType();
     auto encoding = dyn_cast_if_present<LayoutAttr>(type.getEncoding());
     Operation *source = op.getSource().getDefiningOp();
+    if (op.getSource().getType() == type) {
+      rewriter.replaceOp(op, op.getSource());
+      return success();
+    }
     if (!encoding || !source)
       return failure();
     LinearLayout layout = encoding.toLinearLayout(type.getShape());
