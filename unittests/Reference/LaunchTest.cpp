@@ -93,6 +93,33 @@ TEST_F(LaunchTest, TwoWritersOfOneElementAreAnErrorOnAnyNumberOfThreads) {
                 "[1, 0] of argument 0");
 }
 
+TEST_F(LaunchTest, TheFirstTwoOfManyWritersAreNamed) {
+  // Later programs write first: earlier ones count for a while before.
+  std::string text =
+      "func.func @f(%out: memref<1xf32>) attributes {tile.kernel} {"
+      "  %c0 = arith.constant 0 : index"
+      "  %c1 = arith.constant 1 : index"
+      "  %c9999 = arith.constant 9999 : index"
+      "  %p = tile.program_id 0"
+      "  %n = tile.num_programs 0"
+      "  %left = arith.subi %n, %p : index"
+      "  %end = arith.muli %left, %c9999 : index"
+      "  %count = scf.for %i = %c0 to %end step %c1 iter_args(%a = %c0)"
+      "      -> (index) {"
+      "    %b = arith.addi %a, %c1 : index"
+      "    scf.yield %b : index"
+      "  }"
+      "  %t = arith.constant dense<1.0> : tensor<1xf32>"
+      "  tile.store %t, %out[%c0] : tensor<1xf32>, memref<1xf32>"
+      "  return }";
+  std::vector<float> out(4);
+  Buffer target = makeBuffer(out, {1});
+  for (unsigned threads : {1u, 2u, 8u})
+    EXPECT_EQ(launch(text, {{8, 1, 1}}, {target}, threads),
+              "tile programs (0, 0, 0) and (1, 0, 0) both write element [0] of "
+              "argument 0");
+}
+
 TEST_F(LaunchTest, OneProgramMayWriteAnElementTwice) {
   std::string text =
       "func.func @f(%out: memref<8xf32>) attributes {tile.kernel} {"

@@ -135,6 +135,30 @@ TEST_F(MathTest, FmaRoundsOnce) {
   }
 }
 
+/// The product is a tie of the format, and the addend is too small for f64 to
+/// hold the sum: rounding to f64 first would lose which side of the tie it is.
+TEST_F(MathTest, FmaSeesAnAddendBelowTheLastBitOfF64) {
+  auto fma = [&](const std::string &type, double a, double b, double c) {
+    return evaluate("func.func @f(%a: " + type + ", %b: " + type +
+                        ", %c: " + type + ") -> " + type +
+                        " { %r = math.fma %a, %b, %c : " + type +
+                        " return %r : " + type + " }",
+                    {makeFloats(type, {}, a), makeFloats(type, {}, b),
+                     makeFloats(type, {}, c)})
+        .getFloat(0);
+  };
+  // (1 + 2^-4)^2 = 1 + 2^-3 + 2^-8, half a unit above an even neighbour.
+  EXPECT_EQ(fma("bf16", 1 + 0x1p-4, 1 + 0x1p-4, 0), 1 + 0x1p-3);
+  EXPECT_EQ(fma("bf16", 1 + 0x1p-4, 1 + 0x1p-4, 0x1p-100), 1 + 0x1p-3 + 0x1p-7);
+  EXPECT_EQ(fma("bf16", -1 - 0x1p-4, 1 + 0x1p-4, -0x1p-100),
+            -1 - 0x1p-3 - 0x1p-7);
+  // (1 + 2^-12)(1 + 3 * 2^-12), half a unit below an even neighbour.
+  double a = 1 + 0x1p-12, b = 1 + 3 * 0x1p-12;
+  EXPECT_EQ(fma("f32", a, b, 0), 1 + 0x1p-10 + 0x1p-22);
+  EXPECT_EQ(fma("f32", a, b, -0x1p-100), 1 + 0x1p-10 + 0x1p-23);
+  EXPECT_EQ(fma("f32", -a, b, 0x1p-100), -1 - 0x1p-10 - 0x1p-23);
+}
+
 TEST_F(MathTest, OtherFunctionsAreRefusedBeforeAnythingRuns) {
   for (std::string op : {"cbrt", "tan", "exp", "round"}) {
     std::string expected =
