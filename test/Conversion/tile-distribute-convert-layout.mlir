@@ -188,9 +188,10 @@ func.func @renaming(%x: memref<16x8xf32>, %y: memref<128xf32>)
 // CHECK: nvvm.barrier0
 // CHECK: %[[MINE:.*]] = arith.cmpi eq
 // CHECK: scf.if %[[MINE]] {
-// CHECK-NEXT: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
+// CHECK-NEXT: }
 // CHECK: nvvm.barrier0
-// CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
 #one = #tile.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = []>
 func.func @extract(%x: memref<32xf32>, %i: index)
     attributes {tile.kernel, tile.num_warps = 1 : i32} {

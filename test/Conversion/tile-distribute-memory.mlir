@@ -24,11 +24,14 @@ func.func @static_extent(%x: memref<128xf32>)
 
 // Nothing is promised: one element at a time, each with its bound. A load
 // outside reads the first element instead (which exists: the branch says so) and
-// becomes zero; a store outside is branched around.
+// becomes zero; a store outside is branched around. The branch compares the index
+// with the number of tiles, since index times 128 may wrap around to an element.
 // CHECK-LABEL: llvm.func @no_promise(
 // CHECK-SAME: %[[P:.*]]: !llvm.ptr<1> {{[^,]*}}, %[[SIZE:[^:]*]]: i64, %[[I:[^:]*]]: i64)
-// CHECK: %[[START:.*]] = arith.muli %{{.*}}, %{{.*}} : i64
-// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[START]], %[[SIZE]] : i64
+// CHECK: %[[INDEX:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: %[[UP:.*]] = arith.addi %[[SIZE]], %c127_i64{{.*}} : i64
+// CHECK: %[[TILES:.*]] = arith.shrui %[[UP]], %c7_i64{{.*}} : i64
+// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[INDEX]], %[[TILES]] : i64
 // CHECK: scf.if %[[ANY]] -> (f32, f32, f32, f32) {
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[SIZE]] : i64
 // CHECK: %[[FIRST:.*]] = arith.constant 0 : i64

@@ -6,19 +6,17 @@
 
 // CHECK: .address_size 64
 // CHECK: .entry rows(
-// CHECK: mov.u32 [[ID:%r[0-9]+]], %ctaid.x;
-// CHECK: mul.wide.u32 %rd{{[0-9]+}}, [[ID]], 16;
-// CHECK-NOT: mul.lo.s32
-// CHECK-NOT: mad.lo.s32
-// CHECK: ld.param.b64 [[STRIDE:%rd[0-9]+]], [rows_param_3];
-// CHECK-NOT: mul.lo.s32
-// CHECK-NOT: mad.lo.s32
+// CHECK-DAG: ld.param.b64 [[STRIDE:%rd[0-9]+]], [rows_param_3];
+// CHECK-DAG: mov.u32 [[ID:%r[0-9]+]], %ctaid.x;
+// CHECK-DAG: mul.wide.u32 %rd{{[0-9]+}}, [[ID]], 16;
 // CHECK: {{mul|mad}}.lo.s64 {{.*}}, [[STRIDE]]
-// CHECK-NOT: mul.lo.s32
-// CHECK-NOT: mad.lo.s32
 // CHECK: st.global.b32 [%rd{{[0-9]+}}
-// CHECK-NOT: mul.lo.s32
 // CHECK: ret;
+
+// No product of 32 bits takes part.
+// RUN: tile-compile %s --target=sm_80 | FileCheck %s --check-prefix=NARROW
+// NARROW-NOT: {{mul|mad}}.lo.{{[su]}}32
+// NARROW: ret;
 func.func @rows(%x: memref<?x?xf32, strided<[?, 1]>>, %s: f32)
     attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
