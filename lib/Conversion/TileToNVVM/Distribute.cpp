@@ -718,7 +718,7 @@ LogicalResult Distributor::distributeReduce(ReduceOp op) {
                             *format == ElementFormat::F8E8M0FNU
                                 ? Rounding::TowardZero
                                 : Rounding::NearestEven,
-                            /*saturate=*/true);
+                            /*saturate=*/false); // an infinity is one of them
     results.push_back(total);
   }
   Fragment reduced =
