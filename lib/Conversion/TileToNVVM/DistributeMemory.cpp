@@ -229,10 +229,14 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
     bool whole = divides(shape[dim], memref.sizeDivisors[dim]);
     if (!whole)
       checkedDims.push_back(dim);
-    // The first element decides for the block, and says that there is one.
-    access.uniform =
-        emit.both(access.uniform, emit.compare(CmpIPredicate::ult, starts[dim],
-                                               memref.sizes[dim]));
+    // The first element decides for the block, and says that there is one. The
+    // index is compared, not the position, which may not fit in 64 bits.
+    Value count = memref.sizes[dim];
+    if (shape[dim] > 1)
+      count = emit.lshr(emit.add(count, emit.i64(shape[dim] - 1)),
+                        llvm::Log2_64(shape[dim]));
+    access.uniform = emit.both(access.uniform,
+                               emit.compare(CmpIPredicate::ult, index, count));
   }
 
   // Vectors: consecutive registers along the dimension of stride 1.
