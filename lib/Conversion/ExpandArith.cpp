@@ -46,30 +46,31 @@ static std::optional<APInt> getConstant(Value value) {
 /// A divisor for which the division is defined: `divisor`, or 1 where that is
 /// zero or the quotient does not fit. LLVM takes an undefined division as a
 /// proof that it is never reached.
-static Value getSafeDivisor(ScalarBuilder &b, Value dividend, Value divisor,
+static Value getSafeDivisor(Emitter &emit, Value dividend, Value divisor,
                             bool isSigned) {
   Type type = divisor.getType();
   if (std::optional<APInt> constant = getConstant(divisor))
     if (!constant->isZero() && !(isSigned && constant->isAllOnes()))
       return divisor;
   Value isUnsafe =
-      b.cmpI(IPredicate::eq, divisor, b.constant(type, int64_t(0)));
+      emit.compare(IPredicate::eq, divisor, emit.constant(type, 0));
   if (isSigned) {
     int64_t least = APInt::getSignedMinValue(getWidth(type)).getSExtValue();
     Value isMinusOne =
-        b.cmpI(IPredicate::eq, divisor, b.constant(type, int64_t(-1)));
-    Value isLeast = b.cmpI(IPredicate::eq, dividend, b.constant(type, least));
-    isUnsafe = b.orI(isUnsafe, b.andI(isMinusOne, isLeast));
+        emit.compare(IPredicate::eq, divisor, emit.constant(type, -1));
+    Value isLeast =
+        emit.compare(IPredicate::eq, dividend, emit.constant(type, least));
+    isUnsafe = emit.bitOr(isUnsafe, emit.bitAnd(isMinusOne, isLeast));
   }
-  return b.select(isUnsafe, b.constant(type, int64_t(1)), divisor);
+  return emit.select(isUnsafe, emit.constant(type, 1), divisor);
 }
 
 /// divsi, divui, remsi, remui.
 template <typename OpT>
 static LogicalResult expandDivision(OpT op, bool isSigned) {
-  ScalarBuilder b(op);
+  Emitter emit(op);
   op.getRhsMutable().assign(
-      getSafeDivisor(b, op.getLhs(), op.getRhs(), isSigned));
+      getSafeDivisor(emit, op.getLhs(), op.getRhs(), isSigned));
   return success();
 }
 
@@ -78,23 +79,23 @@ static LogicalResult expandDivision(OpT op, bool isSigned) {
 template <typename DivOp, typename RemOp>
 static LogicalResult expandRoundedDivision(Operation *op, bool isSigned,
                                            int64_t step) {
-  ScalarBuilder b(op);
+  Emitter emit(op);
   Value dividend = op->getOperand(0);
-  Value divisor = getSafeDivisor(b, dividend, op->getOperand(1), isSigned);
+  Value divisor = getSafeDivisor(emit, dividend, op->getOperand(1), isSigned);
   Type type = divisor.getType();
-  Value zero = b.constant(type, int64_t(0));
-  Value quotient = b.create<DivOp>(dividend, divisor);
-  Value remainder = b.create<RemOp>(dividend, divisor);
-  Value isCorrected = b.cmpI(IPredicate::ne, remainder, zero);
+  Value zero = emit.constant(type, 0);
+  Value quotient = emit.create<DivOp>(dividend, divisor);
+  Value remainder = emit.create<RemOp>(dividend, divisor);
+  Value isCorrected = emit.compare(IPredicate::ne, remainder, zero);
   if (isSigned) {
     // The remainder has the sign of the dividend.
-    Value signs = b.xorI(remainder, divisor);
-    isCorrected =
-        b.andI(isCorrected, b.cmpI(step < 0 ? IPredicate::slt : IPredicate::sge,
-                                   signs, zero));
+    Value signs = emit.bitXor(remainder, divisor);
+    isCorrected = emit.bitAnd(
+        isCorrected, emit.compare(step < 0 ? IPredicate::slt : IPredicate::sge,
+                                  signs, zero));
   }
-  Value corrected = b.addI(quotient, b.constant(type, step));
-  replace(op, b.select(isCorrected, corrected, quotient));
+  Value corrected = emit.add(quotient, emit.constant(type, step));
+  replace(op, emit.select(isCorrected, corrected, quotient));
   return success();
 }
 
@@ -110,21 +111,21 @@ static LogicalResult expandShift(OpT op) {
   std::optional<APInt> amount = getConstant(op.getRhs());
   if (amount && amount->ult(width))
     return success();
-  ScalarBuilder b(op);
+  Emitter emit(op);
   if constexpr (std::is_same_v<OpT, arith::ShRSIOp>) {
     // The sign stays, as after a shift by one bit less than the width.
-    Value last = b.constant(type, int64_t(width - 1));
-    op.getRhsMutable().assign(b.create<arith::MinUIOp>(op.getRhs(), last));
+    Value last = emit.constant(type, int64_t(width - 1));
+    op.getRhsMutable().assign(emit.create<arith::MinUIOp>(op.getRhs(), last));
   } else if (!llvm::isUIntN(width, width)) {
     // An i1 cannot hold its own width.
     Value isZero =
-        b.cmpI(IPredicate::eq, op.getRhs(), b.constant(type, int64_t(0)));
-    replace(op, b.select(isZero, op.getLhs(), b.constant(type, int64_t(0))));
+        emit.compare(IPredicate::eq, op.getRhs(), emit.constant(type, 0));
+    replace(op, emit.select(isZero, op.getLhs(), emit.constant(type, 0)));
   } else {
-    Value shifted = b.create<OpT>(op.getLhs(), op.getRhs());
-    Value isInside =
-        b.cmpI(IPredicate::ult, op.getRhs(), b.constant(type, int64_t(width)));
-    replace(op, b.select(isInside, shifted, b.constant(type, int64_t(0))));
+    Value shifted = emit.create<OpT>(op.getLhs(), op.getRhs());
+    Value isInside = emit.compare(IPredicate::ult, op.getRhs(),
+                                  emit.constant(type, int64_t(width)));
+    replace(op, emit.select(isInside, shifted, emit.constant(type, 0)));
   }
   return success();
 }
@@ -141,28 +142,28 @@ static LogicalResult expandFloatToInteger(Operation *op, bool isSigned) {
   Type to = op->getResult(0).getType();
   if (from.isF64())
     return success();
-  ScalarBuilder b(op);
-  Value x = b.extendToF32(op->getOperand(0));
+  Emitter emit(op);
+  Value x = emit.extendToF32(op->getOperand(0));
   const unsigned width = getWidth(to);
   if (width > 32) {
-    replace(op, b.intrinsic(isSigned ? "llvm.fptosi.sat" : "llvm.fptoui.sat",
-                            to, x));
+    replace(op, emit.intrinsic(isSigned ? "llvm.fptosi.sat" : "llvm.fptoui.sat",
+                               to, x));
     return success();
   }
   // One `cvt.rzi`, which saturates.
-  Value integer = b.intrinsic(
-      isSigned ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", b.getInteger(32), x);
+  Value integer = emit.intrinsic(
+      isSigned ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", emit.i32(), x);
   if (width < 32) {
     if (isSigned) {
-      Value most = b.i32(APInt::getSignedMaxValue(width).getSExtValue());
-      Value least = b.i32(APInt::getSignedMinValue(width).getSExtValue());
-      integer = b.create<arith::MaxSIOp>(
-          b.create<arith::MinSIOp>(integer, most), least);
+      Value most = emit.i32(APInt::getSignedMaxValue(width).getSExtValue());
+      Value least = emit.i32(APInt::getSignedMinValue(width).getSExtValue());
+      integer = emit.create<arith::MaxSIOp>(
+          emit.create<arith::MinSIOp>(integer, most), least);
     } else {
-      Value most = b.i32(APInt::getMaxValue(width).getZExtValue());
-      integer = b.create<arith::MinUIOp>(integer, most);
+      Value most = emit.i32(APInt::getMaxValue(width).getZExtValue());
+      integer = emit.create<arith::MinUIOp>(integer, most);
     }
-    integer = b.create<arith::TruncIOp>(to, integer);
+    integer = emit.create<arith::TruncIOp>(to, integer);
   }
   replace(op, integer);
   return success();
@@ -176,12 +177,12 @@ static LogicalResult expandIntegerToBF16(Operation *op, bool isSigned) {
   if (!op->getResult(0).getType().isBF16() || width == 8 || width == 16 ||
       width > 64)
     return success();
-  ScalarBuilder b(op);
+  Emitter emit(op);
   Value x = op->getOperand(0);
   if (width != 32 && width != 64) {
-    type = b.getInteger(width < 32 ? 32 : 64);
-    x = isSigned ? b.create<arith::ExtSIOp>(type, x)
-                 : b.create<arith::ExtUIOp>(type, x);
+    type = emit.integer(width < 32 ? 32 : 64);
+    x = isSigned ? emit.create<arith::ExtSIOp>(type, x)
+                 : emit.create<arith::ExtUIOp>(type, x);
   }
   if (width > 24) {
     // Make the number fit f32's 24 digits without changing how it rounds to 8:
@@ -190,23 +191,24 @@ static LogicalResult expandIntegerToBF16(Operation *op, bool isSigned) {
     // complement; its magnitude, less one, has as many digits.
     const int64_t bits = type.getIntOrFloatBitWidth();
     Value magnitude =
-        isSigned ? b.xorI(x, b.shiftRightSigned(x, b.constant(type, bits - 1)))
+        isSigned ? emit.bitXor(x, emit.ashr(x, emit.constant(type, bits - 1)))
                  : x;
-    Value zeros = b.create<LLVM::CountLeadingZerosOp>(type, magnitude,
-                                                      /*is_zero_poison=*/false);
-    Value excess =
-        b.create<arith::MaxSIOp>(b.subI(b.constant(type, bits - 24), zeros),
-                                 b.constant(type, int64_t(0)));
-    Value one = b.constant(type, int64_t(1));
-    Value mask = b.subI(b.shiftLeft(one, excess), one);
+    Value zeros =
+        emit.create<LLVM::CountLeadingZerosOp>(type, magnitude,
+                                               /*is_zero_poison=*/false);
+    Value excess = emit.create<arith::MaxSIOp>(
+        emit.sub(emit.constant(type, bits - 24), zeros),
+        emit.constant(type, 0));
+    Value one = emit.constant(type, 1);
+    Value mask = emit.sub(emit.shl(one, excess), one);
     // The sum carries into the last bit kept iff a bit below it is set.
-    Value sticky = b.addI(b.andI(x, mask), mask);
-    Value inverse = b.xorI(mask, b.constant(type, int64_t(-1)));
-    x = b.andI(b.orI(x, sticky), inverse);
+    Value sticky = emit.add(emit.bitAnd(x, mask), mask);
+    Value inverse = emit.bitXor(mask, emit.constant(type, -1));
+    x = emit.bitAnd(emit.bitOr(x, sticky), inverse);
   }
   Type bf16 = op->getResult(0).getType();
-  replace(op, isSigned ? b.create<arith::SIToFPOp>(bf16, x)
-                       : b.create<arith::UIToFPOp>(bf16, x));
+  replace(op, isSigned ? emit.create<arith::SIToFPOp>(bf16, x)
+                       : emit.create<arith::UIToFPOp>(bf16, x));
   return success();
 }
 
@@ -230,12 +232,11 @@ static LogicalResult expandTruncF(arith::TruncFOp op) {
 
 /// The remainder of `remainder` * 2^`count` by `divisor`, all i32 and the
 /// divisor below 2^24, eight bits at a time.
-static Value shiftedRemainder(ScalarBuilder &b, Value remainder, Value count,
+static Value shiftedRemainder(Emitter &emit, Value remainder, Value count,
                               Value divisor) {
-  Type i32 = b.getInteger(32);
+  Type i32 = emit.i32();
   auto loop = scf::WhileOp::create(
-      b.getBuilder(), b.getLoc(), TypeRange{i32, i32},
-      ValueRange{remainder, count},
+      emit.builder, emit.loc, TypeRange{i32, i32}, ValueRange{remainder, count},
       [&](OpBuilder &builder, Location loc, ValueRange args) {
         Value zero = arith::ConstantOp::create(builder, loc,
                                                builder.getI32IntegerAttr(0));
@@ -262,51 +263,57 @@ static LogicalResult expandRemF(arith::RemFOp op) {
   if (type.isF64())
     return op.emitOpError("on ")
            << type << " is not lowered; expected f32, f16 or bf16";
-  ScalarBuilder b(op);
-  Type i32 = b.getInteger(32);
-  Value x = b.extendToF32(op.getLhs());
-  Value xBits = b.bitcast(i32, x);
-  Value yBits = b.bitcast(i32, b.extendToF32(op.getRhs()));
-  Value xMagnitude = b.andI(xBits, b.i32(0x7fffffff));
-  Value yMagnitude = b.andI(yBits, b.i32(0x7fffffff));
+  Emitter emit(op);
+  Type i32 = emit.i32();
+  Value x = emit.extendToF32(op.getLhs());
+  Value xBits = emit.bitcast(i32, x);
+  Value yBits = emit.bitcast(i32, emit.extendToF32(op.getRhs()));
+  Value xMagnitude = emit.bitAnd(xBits, emit.i32(0x7fffffff));
+  Value yMagnitude = emit.bitAnd(yBits, emit.i32(0x7fffffff));
 
   // NaN where x is infinite or NaN, or y is zero or NaN.
-  Value isZeroDivisor = b.cmpI(IPredicate::eq, yMagnitude, b.i32(0));
-  Value isUnboundedX = b.cmpI(IPredicate::sge, xMagnitude, b.i32(0x7f800000));
-  Value isNaNDivisor = b.cmpI(IPredicate::sgt, yMagnitude, b.i32(0x7f800000));
-  Value isInvalid = b.orI(b.orI(isZeroDivisor, isUnboundedX), isNaNDivisor);
+  Value isZeroDivisor = emit.compare(IPredicate::eq, yMagnitude, emit.i32(0));
+  Value isUnboundedX =
+      emit.compare(IPredicate::sge, xMagnitude, emit.i32(0x7f800000));
+  Value isNaNDivisor =
+      emit.compare(IPredicate::sgt, yMagnitude, emit.i32(0x7f800000));
+  Value isInvalid =
+      emit.bitOr(emit.bitOr(isZeroDivisor, isUnboundedX), isNaNDivisor);
   // x where |x| < |y|, y infinite included.
-  Value isBelow = b.cmpI(IPredicate::slt, xMagnitude, yMagnitude);
-  Value isSpecial = b.orI(isInvalid, isBelow);
+  Value isBelow = emit.compare(IPredicate::slt, xMagnitude, yMagnitude);
+  Value isSpecial = emit.bitOr(isInvalid, isBelow);
 
   // Each number is an integer times 2^(exponent - 150), subnormal ones too.
   auto getExponent = [&](Value bits) {
-    return b.create<arith::MaxSIOp>(b.shiftRight(bits, b.i32(23)), b.i32(1));
+    return emit.create<arith::MaxSIOp>(emit.lshr(bits, emit.i32(23)),
+                                       emit.i32(1));
   };
   auto getInteger = [&](Value bits, Value exponent) {
-    return b.subI(bits, b.shiftLeft(b.subI(exponent, b.i32(1)), b.i32(23)));
+    return emit.sub(bits,
+                    emit.shl(emit.sub(exponent, emit.i32(1)), emit.i32(23)));
   };
   Value xExponent = getExponent(xMagnitude),
         yExponent = getExponent(yMagnitude);
   Value dividend = getInteger(xMagnitude, xExponent);
   Value divisor =
-      b.select(isSpecial, b.i32(1), getInteger(yMagnitude, yExponent));
-  Value count = b.select(isSpecial, b.i32(0), b.subI(xExponent, yExponent));
+      emit.select(isSpecial, emit.i32(1), getInteger(yMagnitude, yExponent));
+  Value count =
+      emit.select(isSpecial, emit.i32(0), emit.sub(xExponent, yExponent));
   Value remainder = shiftedRemainder(
-      b, b.create<arith::RemUIOp>(dividend, divisor), count, divisor);
+      emit, emit.create<arith::RemUIOp>(dividend, divisor), count, divisor);
 
   // The remainder times 2^(yExponent - 150), in two exact steps, since neither
   // 2^-149 nor the remainder times 2^127 is a normal number.
-  Value scaled =
-      b.mulF(b.create<arith::UIToFPOp>(b.getF32(), remainder), b.f32(0x1p-23));
-  Value power = b.bitcast(b.getF32(), b.shiftLeft(yExponent, b.i32(23)));
-  Value sign = b.andI(xBits, b.i32(0x80000000));
-  Value bits = b.orI(b.bitcast(i32, b.mulF(scaled, power)), sign);
-  Value value = b.select(isBelow, x, b.bitcast(b.getF32(), bits));
-  value = b.select(isInvalid, b.f32(std::numeric_limits<double>::quiet_NaN()),
-                   value);
+  Value scaled = emit.fmul(emit.create<arith::UIToFPOp>(emit.f32(), remainder),
+                           emit.f32(0x1p-23));
+  Value power = emit.bitcast(emit.f32(), emit.shl(yExponent, emit.i32(23)));
+  Value sign = emit.bitAnd(xBits, emit.i32(0x80000000));
+  Value bits = emit.bitOr(emit.bitcast(i32, emit.fmul(scaled, power)), sign);
+  Value value = emit.select(isBelow, x, emit.bitcast(emit.f32(), bits));
+  value = emit.select(
+      isInvalid, emit.f32(std::numeric_limits<double>::quiet_NaN()), value);
   // The remainder of two f16 or bf16 numbers is one too.
-  replace(op, b.truncateF32(type, value));
+  replace(op, emit.truncateF32(type, value));
   return success();
 }
 

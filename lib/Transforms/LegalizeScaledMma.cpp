@@ -138,7 +138,7 @@ FailureOr<Choice> LegalizeScaledMma::choose(const Multiply &multiply,
       return choice;
     }
     choice.reason = explainNoNative(multiply, info);
-    if (path == "native" && multiply.isScaled)
+    if (path == "native")
       return multiply.op->emitOpError()
              << "has no native form: " << choice.reason
              << "; use mma-path=expand";

@@ -545,12 +545,7 @@ LogicalResult Distributor::distributeConstant(arith::ConstantOp op) {
         LLVM::LoadOp::create(emit.builder, emit.loc, stored, pointer, bits / 8);
     if (Fragment::isPacked(element))
       return emit.zext(emit.i32(), loaded);
-    if (element.isInteger(1))
-      return emit.trunc(emit.i1(), loaded);
-    if (element.isIndex())
-      return arith::IndexCastOp::create(emit.builder, emit.loc, element,
-                                        loaded);
-    return emit.bitcast(element, loaded);
+    return emit.fromInteger(element, loaded);
   });
   set(values);
   return success();
@@ -570,12 +565,7 @@ void Distributor::distributeIota(IotaOp op) {
   Coordinates coordinates(emit, layout, lane, warp);
   auto values = forEachRegister(layout, [&](unsigned r) -> Value {
     Value coordinate = coordinates.get(emit, 0, r);
-    if (element.isIndex())
-      return arith::IndexCastUIOp::create(emit.builder, emit.loc, element,
-                                          coordinate);
-    if (getElementBits(element) < 32)
-      return emit.trunc(element, coordinate);
-    return emit.zext(element, coordinate);
+    return emit.fromInteger(element, emit.zext(emit.i64(), coordinate));
   });
   setFragment(op, Fragment::fromScalars(emit, element, layout, values));
 }

@@ -33,23 +33,14 @@ void Distributor::barrier() {
 static Value exchangeAsWords(Emitter &emit, Value value,
                              llvm::function_ref<Value(Value)> exchange) {
   Type type = value.getType();
-  if (type.isIndex()) {
-    Value wide =
-        arith::IndexCastOp::create(emit.builder, emit.loc, emit.i64(), value);
-    return arith::IndexCastOp::create(emit.builder, emit.loc, type,
-                                      exchangeAsWords(emit, wide, exchange));
-  }
-  unsigned bits = type.getIntOrFloatBitWidth();
-  if (bits == 64) {
-    Value low = exchange(emit.trunc(emit.i32(), value));
-    Value high = exchange(emit.trunc(emit.i32(), emit.lshr(value, 32)));
-    return emit.bitOr(emit.zext(emit.i64(), low),
-                      emit.shl(emit.zext(emit.i64(), high), 32));
-  }
-  Type integer = emit.builder.getIntegerType(bits);
-  Value word = emit.zext(emit.i32(), emit.bitcast(integer, value));
-  Value result = emit.trunc(integer, exchange(word));
-  return emit.bitcast(type, result);
+  if (!type.isIndex() && type.getIntOrFloatBitWidth() <= 32)
+    return emit.fromInteger(type, exchange(emit.toInteger(emit.i32(), value)));
+  Value wide = emit.toInteger(emit.i64(), value);
+  Value low = exchange(emit.trunc(emit.i32(), wide));
+  Value high = exchange(emit.trunc(emit.i32(), emit.lshr(wide, 32)));
+  return emit.fromInteger(
+      type, emit.bitOr(emit.zext(emit.i64(), low),
+                       emit.shl(emit.zext(emit.i64(), high), 32)));
 }
 
 static Value emitShuffle(Emitter &emit, NVVM::ShflKind kind, Value word,
@@ -292,38 +283,11 @@ struct SharedOffsets {
 
 } // namespace
 
-/// Runs `body` in a branch that `condition` guards; null means always.
-static void guarded(Emitter &emit, Value condition,
-                    llvm::function_ref<void()> body) {
-  if (!condition)
-    return body();
-  auto branch = scf::IfOp::create(emit.builder, emit.loc, TypeRange(),
-                                  condition, /*withElse=*/false);
-  OpBuilder::InsertionGuard guard(emit.builder);
-  emit.builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 /// An element of a fragment as an integer of `stored` type.
 static Value toStored(Emitter &emit, const Fragment &source, unsigned r,
                       Type stored) {
-  if (source.isPacked())
-    return emit.trunc(stored, source.getBits(emit, r));
-  Value value = source.values[r];
-  if (source.elementType.isIndex())
-    return arith::IndexCastOp::create(emit.builder, emit.loc, stored, value);
-  if (source.elementType.isInteger(1))
-    return emit.zext(stored, value);
-  return emit.bitcast(stored, value);
-}
-
-/// The inverse, for elements that are not packed.
-static Value fromStored(Emitter &emit, Type element, Value value) {
-  if (element.isIndex())
-    return arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
-  if (element.isInteger(1))
-    return emit.trunc(element, value);
-  return emit.bitcast(element, value);
+  return source.isPacked() ? emit.trunc(stored, source.getBits(emit, r))
+                           : emit.toInteger(stored, source.values[r]);
 }
 
 /// The elements in registers [r, r + count) as one value to store.
@@ -395,11 +359,11 @@ Distributor::convertThroughShared(Operation *op, const Fragment &source,
   for (unsigned round = 0; round < 1u << (totalBits - roundBits); ++round) {
     // Readers of what was there before must be done.
     barrier();
-    guarded(emit, owner, [&] {
+    emit.guarded(owner, [&] {
       for (unsigned r = 0; r < source.numRegisters(); r += perWrite) {
         if ((r & free) || !write.mayHold(r, round))
           continue;
-        guarded(emit, write.holds(emit, r, round), [&] {
+        emit.guarded(write.holds(emit, r, round), [&] {
           LLVM::StoreOp::create(
               emit.builder, emit.loc,
               assembleStored(emit, source, r, perWrite, bytes, stored),
@@ -434,7 +398,7 @@ Distributor::convertThroughShared(Operation *op, const Fragment &source,
   Fragment result{element, layout, {}};
   if (!packed) {
     for (Value part : parts)
-      result.values.push_back(fromStored(emit, element, part));
+      result.values.push_back(emit.fromInteger(element, part));
     return result;
   }
   unsigned partsPerWord = std::max(1u, source.perValue() / perPart);
@@ -525,32 +489,22 @@ LogicalResult Distributor::distributeExtract(Operation *op) {
                   emitLinear(emit, layout.getColumns("warp"), warp, 0, total));
   uint32_t free = getFreeRegisters(layout);
   barrier();
-  guarded(emit, emitOwner(layout), [&] {
+  emit.guarded(emitOwner(layout), [&] {
     for (unsigned r = 0; r < source.numRegisters(); ++r) {
       if (r & free)
         continue;
       Value here =
           emit.compare(arith::CmpIPredicate::eq,
                        emit.bitXor(thread, emit.i32(layout(r))), index);
-      guarded(emit, here, [&] {
-        Value scalar = source.getScalar(emit, r);
-        if (element.isIndex())
-          scalar = arith::IndexCastOp::create(emit.builder, emit.loc, stored,
-                                              scalar);
-        else if (element.isInteger(1))
-          scalar = emit.zext(stored, scalar);
+      emit.guarded(here, [&] {
+        Value scalar = emit.toInteger(stored, source.getScalar(emit, r));
         LLVM::StoreOp::create(emit.builder, emit.loc, scalar, *base, bytes);
       });
     }
   });
   barrier();
-  Value value = LLVM::LoadOp::create(emit.builder, emit.loc,
-                                     isa<FloatType>(element) ? element : stored,
-                                     *base, bytes);
-  if (element.isIndex())
-    value = arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
-  else if (element.isInteger(1))
-    value = emit.trunc(element, value);
-  scalars.map(extract.getResult(), value);
+  Value value =
+      LLVM::LoadOp::create(emit.builder, emit.loc, stored, *base, bytes);
+  scalars.map(extract.getResult(), emit.fromInteger(element, value));
   return success();
 }

@@ -176,11 +176,7 @@ LogicalResult Distributor::distributeMemRefLoad(memref::LoadOp op) {
   Value value = LLVM::LoadOp::create(emit.builder, emit.loc, stored,
                                      elementPointer(memref, offset),
                                      getElementBytes(element));
-  if (element.isInteger(1))
-    value = emit.trunc(element, value);
-  else if (element.isIndex())
-    value = arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
-  else if (stored != element)
+  if (stored != element)
     return op.emitOpError("expects integers or f16, bf16, f32 elements, but "
                           "got ")
            << element;
@@ -401,11 +397,6 @@ LogicalResult Distributor::distributeLoad(LoadOp op) {
     if (!Fragment::isPacked(element)) {
       unsigned r = first & ~free;
       Value value = extract(loadAt(r & ~(vector - 1)), r & (vector - 1));
-      if (element.isInteger(1))
-        value = emit.trunc(element, value);
-      else if (element.isIndex())
-        value =
-            arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
       values.push_back(value);
       continue;
     }
@@ -441,18 +432,6 @@ LogicalResult Distributor::distributeLoad(LoadOp op) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// Runs `body` in a branch that `condition` guards; null means always.
-static void guarded(Emitter &emit, Value condition,
-                    llvm::function_ref<void()> body) {
-  if (!condition)
-    return body();
-  auto branch = scf::IfOp::create(emit.builder, emit.loc, TypeRange(),
-                                  condition, /*withElse=*/false);
-  OpBuilder::InsertionGuard guard(emit.builder);
-  emit.builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 LogicalResult Distributor::distributeStore(StoreOp op) {
   auto found = memrefs.find(op.getTarget());
   if (found == memrefs.end())
@@ -475,36 +454,23 @@ LogicalResult Distributor::distributeStore(StoreOp op) {
       if (vector == perValue)
         return value.values[r / perValue];
     } else if (vector == 1) {
-      Value scalar = value.values[r];
-      if (element.isInteger(1))
-        return emit.zext(accessType, scalar);
-      if (element.isIndex())
-        return arith::IndexCastOp::create(emit.builder, emit.loc, accessType,
-                                          scalar);
-      return scalar;
+      return value.values[r];
     }
     Value result = LLVM::PoisonOp::create(emit.builder, emit.loc, accessType);
     unsigned perValue = value.perValue();
-    Type part = cast<VectorType>(accessType).getElementType();
-    for (unsigned i = 0; i < vector / perValue; ++i) {
-      Value scalar = value.values[r / perValue + i];
-      if (element.isInteger(1))
-        scalar = emit.zext(part, scalar);
-      else if (element.isIndex())
-        scalar =
-            arith::IndexCastOp::create(emit.builder, emit.loc, part, scalar);
+    for (unsigned i = 0; i < vector / perValue; ++i)
       result = LLVM::InsertElementOp::create(emit.builder, emit.loc, result,
-                                             scalar, emit.i32(i));
-    }
+                                             value.values[r / perValue + i],
+                                             emit.i32(i));
     return result;
   };
 
   uint32_t free = getFreeRegisters(layout);
-  guarded(emit, emit.both(access.uniform, emitOwner(layout)), [&] {
+  emit.guarded(emit.both(access.uniform, emitOwner(layout)), [&] {
     for (unsigned r = 0; r < value.numRegisters(); r += vector) {
       if (r & free)
         continue;
-      guarded(emit, access.inBounds(r), [&] {
+      emit.guarded(access.inBounds(r), [&] {
         LLVM::StoreOp::create(emit.builder, emit.loc, assemble(r),
                               elementPointer(found->second, access.offset(r)),
                               vector * bytes);
@@ -598,10 +564,6 @@ LogicalResult Distributor::distributeGather(GatherOp op) {
       return emit.zext(emit.i32(), emit.bitcast(emit.builder.getIntegerType(
                                                     getElementBits(element)),
                                                 value));
-    if (element.isInteger(1))
-      return emit.trunc(element, value);
-    if (element.isIndex())
-      return arith::IndexCastOp::create(emit.builder, emit.loc, element, value);
     return value;
   });
   Fragment fragment = Fragment::isPacked(element)
@@ -623,21 +585,16 @@ LogicalResult Distributor::distributeScatter(ScatterOp op) {
     return op.emitOpError("expects a kernel argument or a view of one");
   beforeWrite();
   const Fragment &value = getFragment(op.getValue());
-  Type element = value.elementType, stored = getMemoryType(element);
+  Type element = value.elementType;
   ElementAccess access =
       analyzeElements(found->second, op.getIndices(), op.getMask());
   uint32_t free = getFreeRegisters(value.layout);
-  guarded(emit, emitOwner(value.layout), [&] {
+  emit.guarded(emitOwner(value.layout), [&] {
     for (unsigned r = 0; r < value.numRegisters(); ++r) {
       if (r & free)
         continue;
-      guarded(emit, access.inBounds(r), [&] {
+      emit.guarded(access.inBounds(r), [&] {
         Value scalar = value.getScalar(emit, r);
-        if (element.isInteger(1))
-          scalar = emit.zext(stored, scalar);
-        else if (element.isIndex())
-          scalar = arith::IndexCastOp::create(emit.builder, emit.loc, stored,
-                                              scalar);
         LLVM::StoreOp::create(emit.builder, emit.loc, scalar,
                               elementPointer(found->second, access.offset(r)),
                               getElementBytes(element));

@@ -10,7 +10,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
 #define TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
 
-#include "Emitter.h"
+#include "../Emitter.h"
 #include "Fragment.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -10,7 +10,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETONVVM_FORMATCONVERSION_H
 #define TILE_LIB_CONVERSION_TILETONVVM_FORMATCONVERSION_H
 
-#include "Emitter.h"
+#include "../Emitter.h"
 #include "tile/Formats/ElementFormat.h"
 #include "tile/Transforms/MmaPlan.h"
 

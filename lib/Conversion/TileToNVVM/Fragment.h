@@ -3,7 +3,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETONVVM_FRAGMENT_H
 #define TILE_LIB_CONVERSION_TILETONVVM_FRAGMENT_H
 
-#include "Emitter.h"
+#include "../Emitter.h"
 #include "tile/Layout/LinearLayout.h"
 
 namespace tile {
