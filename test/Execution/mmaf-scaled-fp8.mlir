@@ -30,7 +30,6 @@
 // RUN:   out:4x8x16 in:4x8x128 in:4x128x16 in:4x8x4:scale in:4x4x16:scale
 
 // CHECK:     sm_80: {{[0-9]+}} llvm.nvvm.mma.m16n8k16.row.col.bf16
-// CHECK:     sm_120: {{[0-9]+}} llvm.nvvm.mma.m16n8k16.row.col.bf16
 // CHECK:     sm_120f: {{[0-9]+}} llvm.nvvm.mma.block.scale.m16n8k32.row.col.mxf8f6f4
 // CHECK-NOT: sm_120f: {{.*}}mma.m16n8k16
 
