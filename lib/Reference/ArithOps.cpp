@@ -4,7 +4,9 @@
 // Where `arith` leaves a result undefined without ending the program, the
 // reference defines it: a shift by the width or more moves every bit out, a
 // float that does not fit an integer becomes the nearest one, NaN becomes 0.
-// A division by zero, or one whose quotient does not fit, is a fault.
+// A division by zero, or one whose quotient does not fit, divides by 1 in a
+// tile, whose elements outside an array are computed too, and is a fault on
+// scalars, which nothing pads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,14 +113,21 @@ static LogicalResult computeDivision(Program &program, OpT op) {
     return tensor.getCode(i);
   };
   const __int128 limit = __int128(1) << (element.bits - isSigned);
+  bool isTile = isa<RankedTensorType>(op.getType());
   Tensor result = makeTensor(op.getResult());
   for (int64_t i = 0; i < result.size(); ++i) {
     __int128 divisor = read(y, i);
-    if (divisor == 0)
-      return program.fail(op, "divides by zero");
+    if (divisor == 0) {
+      if (!isTile)
+        return program.fail(op, "divides by zero");
+      divisor = 1;
+    }
     __int128 value = divide(read(x, i), divisor);
-    if (value >= limit)
-      return program.fail(op, "has a quotient that does not fit");
+    if (value >= limit) {
+      if (!isTile)
+        return program.fail(op, "has a quotient that does not fit");
+      value = divide(read(x, i), 1);
+    }
     result.setCode(i, static_cast<uint64_t>(value) & element.getMask());
   }
   program.set(op.getResult(), std::move(result));

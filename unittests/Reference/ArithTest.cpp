@@ -64,12 +64,26 @@ TEST_F(ArithTest, DivisionsRoundAsTheirNamesSay) {
 TEST_F(ArithTest, DivisionByZeroIsAFaultAndNotASignal) {
   for (std::string op : {"divsi", "divui", "remsi", "remui", "ceildivsi",
                          "ceildivui", "floordivsi"}) {
-    std::string text = binary("arith." + op, "tensor<2xi32>");
-    Tensor a = makeCodes("i32", {2}, {5, 6}), b = makeCodes("i32", {2}, {1, 0});
+    std::string text = binary("arith." + op, "i32");
+    Tensor a = makeCodes("i32", {}, 6), b = makeCodes("i32", {}, 0);
     EXPECT_EQ(getError(text, {a, b}), "'arith." + op +
                                           "' op divides by zero, in tile "
                                           "program (0, 0, 0)");
   }
+}
+
+TEST_F(ArithTest, ATileDividesByOneWhereItsDivisorIsZero) {
+  Tensor a = makeCodes("i32", {2}, {7, 6}), b = makeCodes("i32", {2}, {2, 0});
+  Tensor quotients = evaluate(binary("arith.divsi", "tensor<2xi32>"), {a, b});
+  EXPECT_EQ(quotients.getCode(0), 3u);
+  EXPECT_EQ(quotients.getCode(1), 6u);
+  EXPECT_EQ(evaluate(binary("arith.remui", "tensor<2xi32>"), {a, b}).getCode(1),
+            0u);
+  Tensor least = makeCodes("i8", {1}, {0x80}),
+         minus = makeCodes("i8", {1}, {0xFF});
+  EXPECT_EQ(evaluate(binary("arith.divsi", "tensor<1xi8>"), {least, minus})
+                .getCode(0),
+            0x80u);
 }
 
 TEST_F(ArithTest, TheQuotientThatDoesNotFitIsAFault) {
