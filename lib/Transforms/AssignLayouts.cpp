@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/MmaPlan.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -44,10 +45,6 @@ static bool isLayoutFree(Value value) {
                          BroadcastOp>(op);
 }
 
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() || isa<FToFOp>(op);
-}
-
 namespace {
 
 /// Assigns layouts in one kernel, in program order.
@@ -65,14 +62,7 @@ private:
   using Visited = SmallPtrSet<void *, 16>;
 
   LinearLayout getLayout(Value value) {
-    RankedTensorType type = getTile(value);
-    return cast<LayoutAttr>(type.getEncoding()).toLinearLayout(type.getShape());
-  }
-
-  RankedTensorType withLayout(RankedTensorType type,
-                              const LinearLayout &layout) {
-    return RankedTensorType::get(type.getShape(), type.getElementType(),
-                                 LayoutAttr::get(type.getContext(), layout));
+    return tile::getLayout(getTile(value));
   }
 
   void setLayout(Value value, const LinearLayout &layout) {

@@ -47,9 +47,11 @@ static LogicalResult checkTypes(Operation *op) {
       isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
       !isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op);
   auto check = [&](Type type) -> LogicalResult {
-    if (isa<VectorType, ComplexType>(type) ||
-        (isa<TensorType>(type) && !isTile(type)))
-      return op->emitOpError("expects tiles and scalars, but got ") << type;
+    // Memrefs are checked where they are declared.
+    if (!isa<BaseMemRefType>(type) && !isTile(type) && !isTileElementType(type))
+      return op->emitOpError("expects tiles and scalars of i1, i8, i16, i32, "
+                             "i64, index, f16, bf16 or f32, but got ")
+             << type;
     std::optional<ElementFormat> format =
         getElementFormat(getElementTypeOrSelf(type));
     if (isArithmetic && format && getFormatInfo(*format).bits < 16)

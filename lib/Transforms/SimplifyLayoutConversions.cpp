@@ -15,6 +15,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/TileLayouts.h"
 
 namespace tile {
@@ -24,16 +25,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() || isa<FToFOp>(op);
-}
-
-static RankedTensorType withLayout(Type type, const LinearLayout &layout) {
-  auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
-                               LayoutAttr::get(type.getContext(), layout));
-}
 
 /// Whether `value` can be made in any layout without moving data between lanes.
 /// `depth` bounds the chain that is copied.
@@ -73,7 +64,7 @@ struct PushConversion : OpRewritePattern<ConvertLayoutOp> {
     }
     if (!encoding || !source)
       return failure();
-    LinearLayout layout = encoding.toLinearLayout(type.getShape());
+    LinearLayout layout = getLayout(type);
 
     /// Replaces `op` by a copy of `source` of its type whose operands are
     /// `operands`, at the place of `source`.
@@ -85,7 +76,8 @@ struct PushConversion : OpRewritePattern<ConvertLayoutOp> {
     };
     auto convert = [&](Value value, const LinearLayout &to) -> Value {
       return rewriter.createOrFold<ConvertLayoutOp>(
-          op.getLoc(), withLayout(value.getType(), to), value);
+          op.getLoc(), withLayout(cast<RankedTensorType>(value.getType()), to),
+          value);
     };
 
     rewriter.setInsertionPoint(source);

@@ -103,3 +103,29 @@ memref.global @table : memref<4xf32>
 func.func @kernel(%x: memref<32xf32>) attributes {tile.kernel} {
   return
 }
+
+// -----
+
+// The back end has no division of such integers, and says so without a place.
+func.func @wide_integer(%n: i32) attributes {tile.kernel} {
+  // expected-error @below {{'arith.extsi' op expects tiles and scalars of i1, i8, i16, i32, i64, index, f16, bf16 or f32, but got 'i128'}}
+  %e = arith.extsi %n : i32 to i128
+  return
+}
+
+// -----
+
+func.func @vector(%n: i32) attributes {tile.kernel} {
+  // expected-error @below {{but got 'vector<4xf32>'}}
+  %c = arith.constant dense<1.0> : vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @fp8_arithmetic(%n: i32) attributes {tile.kernel} {
+  %c = arith.constant dense<1.0> : tensor<32xf8E4M3FN>
+  // expected-error @below {{'arith.addf' op has no arithmetic on 'f8E4M3FN' elements; convert them with 'tile.ftof'}}
+  %s = arith.addf %c, %c : tensor<32xf8E4M3FN>
+  return
+}

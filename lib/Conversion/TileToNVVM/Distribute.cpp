@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "tile/Conversion/Passes.h"
+#include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -111,8 +112,7 @@ Distributor::Distributor(func::FuncOp kernel, const Options &options)
       emit(OpBuilder(kernel), kernel.getLoc()) {}
 
 LinearLayout Distributor::getLayout(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return cast<LayoutAttr>(type.getEncoding()).toLinearLayout(type.getShape());
+  return tile::getLayout(cast<RankedTensorType>(value.getType()));
 }
 
 void Distributor::setFragment(Value value, Fragment fragment) {
