@@ -37,17 +37,3 @@ func.func @native(%z: memref<16x8xf32>)
        tensor<2x8xf8E4M3FN>
   return
 }
-
-// -----
-
-// A multiply without scales is held to the same promise.
-func.func @plain_fp8(%z: memref<16x8xf32>)
-    attributes {tile.kernel, tile.mma_path = "native"} {
-  %a = arith.constant dense<1.0> : tensor<16x32xf8E4M3FN>
-  %b = arith.constant dense<1.0> : tensor<32x8xf8E5M2>
-  %c = arith.constant dense<0.0> : tensor<16x8xf32>
-  // expected-error @below {{has no native form}}
-  %0 = tile.mmaf %a, %b, %c
-     : tensor<16x32xf8E4M3FN>, tensor<32x8xf8E5M2>, tensor<16x8xf32>
-  return
-}
