@@ -7,15 +7,15 @@
 
 // RUN: %{all} --entry=loop -DA=f8E4M3FN -DB=f8E4M3FN -DM=16 -DN=8 -DK=32 --grid=2,2 --num-warps=1 \
 // RUN:   out:29x13 in:29x90 in:13x90 in:29x3:scale in:13x3:scale
-// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E5M2 -DM=32 -DN=64 -DK=64 --grid=2,2 --num-warps=4 --counts \
-// RUN:   out:60x100 in:60x96:stride=101 in:100x96 in:60x3:scale in:100x3:scale:stride=7 \
+// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E5M2 -DM=32 -DN=64 -DK=64 --grid=1,2 --num-warps=8 --counts \
+// RUN:   out:30x100 in:30x96:stride=101 in:100x96 in:30x3:scale in:100x3:scale:stride=7 \
 // RUN:   | FileCheck %s
 // RUN: %{run} --entry=loop -DA=f8E5M2 -DB=f8E4M3FN -DM=1 -DN=2 -DK=128 --grid=3,2 --num-warps=2 \
 // RUN:   out:3x4 in:3x200 in:4x200 in:3x7:scale in:4x7:scale
-// RUN: %{run} --entry=loop -DA=f8E5M2 -DB=f8E5M2 -DM=4 -DN=64 -DK=256 --grid=2,1 --num-warps=8 \
-// RUN:   out:7x64 in:7x256 in:64x256 in:7x8:scale in:64x8:scale
-// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E4M3FN -DM=64 -DN=1 -DK=64 --grid=1,3 --num-warps=16 \
-// RUN:   out:50x3 in:50x64 in:3x64 in:50x2:scale in:3x2:scale
+// RUN: %{run} --entry=loop -DA=f8E5M2 -DB=f8E5M2 -DM=4 -DN=32 -DK=256 --grid=2,1 --num-warps=8 \
+// RUN:   out:7x32 in:7x256 in:32x256 in:7x8:scale in:32x8:scale
+// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E4M3FN -DM=64 -DN=1 -DK=64 --grid=1,2 --num-warps=16 \
+// RUN:   out:50x2 in:50x64 in:2x64 in:50x2:scale in:2x2:scale
 
 // A batch over warps, and one that is ragged.
 // RUN: %{run} --entry=batch -DA=f8E4M3FN -DB=f8E5M2 -DM=16 -DN=16 -DK=32 --grid=1 --num-warps=4 \
@@ -24,9 +24,9 @@
 // RUN:   out:4x2x30 in:4x2x64 in:4x64x30 in:4x2x2:scale in:4x2x30:scale
 
 // Any finite code and scale, within the bound of a sum.
-// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E5M2 -DM=32 -DN=16 -DK=64 --grid=1,2 --random --terms=128 \
+// RUN: %{run} --entry=loop -DA=f8E4M3FN -DB=f8E5M2 -DM=32 -DN=16 -DK=64 --grid=1,2 --num-warps=4 --random --terms=128 \
 // RUN:   out:32x25 in:32x128 in:25x128 in:32x4:scale in:25x4:scale
-// RUN: %{run} --entry=batch -DA=f8E4M3FN -DB=f8E4M3FN -DM=8 -DN=16 -DK=128 --grid=1 --random --terms=128 \
+// RUN: %{run} --entry=batch -DA=f8E4M3FN -DB=f8E4M3FN -DM=8 -DN=16 -DK=128 --grid=1 --num-warps=8 --random --terms=128 \
 // RUN:   out:4x8x16 in:4x8x128 in:4x128x16 in:4x8x4:scale in:4x4x16:scale
 
 // CHECK:     sm_80: {{[0-9]+}} llvm.nvvm.mma.m16n8k16.row.col.bf16

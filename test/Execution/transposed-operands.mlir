@@ -4,17 +4,17 @@
 // DEFINE: %{run} = tile-lane-run --check %s --target=sm_80,sm_120f --grid=1
 
 // RUN: %{run} --entry=transposed -DT=bf16 --num-warps=1 out:32x16 in:64x32 in:16x64
-// RUN: %{run} --entry=transposed -DT=f16 --num-warps=4 out:32x16 in:64x32 in:16x64 --remarks 2>&1 | FileCheck %s
+// RUN: %{run} --entry=transposed -DT=f16 --num-warps=4 out:32x16 in:64x32 in:16x64
 // RUN: %{run} --entry=transposed -DT=f8E4M3FN --num-warps=1 out:32x16 in:64x32 in:16x64
 // RUN: %{run} --entry=transposed -DT=f8E5M2 --num-warps=8 out:32x16 in:64x32 in:16x64
 // RUN: %{run} --entry=packed -DT=bf16 --num-warps=1 out:32x16 in:64x16 in:64x8 in:2x32:scale in:2x16:scale
-// RUN: %{run} --entry=packed -DT=bf16 --num-warps=4 out:32x16 in:64x16 in:64x8 in:2x32:scale in:2x16:scale
+// RUN: %{run} --entry=packed -DT=bf16 --num-warps=4 out:32x16 in:64x16 in:64x8 in:2x32:scale in:2x16:scale --remarks 2>&1 | FileCheck %s --check-prefix=PACKED
 // RUN: %{run} --entry=accumulator -DT=f16 --num-warps=1 out:32x16 out:16x32 in:16x32 in:32x32
-// RUN: %{run} --entry=accumulator -DT=f16 --num-warps=4 --schedule=3 out:32x16 out:16x32 in:16x32 in:32x32
+// RUN: %{run} --entry=accumulator -DT=f16 --num-warps=4 --schedule=3 out:32x16 out:16x32 in:16x32 in:32x32 --remarks 2>&1 | FileCheck %s --check-prefix=ACC
 // RUN: %{run} --entry=accumulator -DT=bf16 --num-warps=32 out:32x16 out:16x32 in:16x32 in:32x32
 
-// CHECK: Function=packed | through="shared memory", tile=tensor<64x32xf4E2M1FN>
-// CHECK: Function=accumulator | through="shared memory", tile=tensor<16x32xf32>
+// PACKED: Function=packed | through="shared memory", tile=tensor<64x32xf4E2M1FN>
+// ACC: Function=accumulator | through="shared memory", tile=tensor<16x32xf32>
 
 // Both operands with K first and last the other way round.
 func.func @transposed(%z : memref<32x16xf32>, %x : memref<64x32x${T}>, %y : memref<16x64x${T}>) attributes {tile.kernel} {

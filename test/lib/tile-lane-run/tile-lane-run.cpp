@@ -195,10 +195,15 @@ static Error load(const Request &request, Source &source) {
       parseSourceFile<ModuleOp>(source.sources, source.context.get());
   if (!source.module)
     return getPrintedError();
-  for (auto function : source.module->getOps<func::FuncOp>()) {
-    if (!function->hasAttr("tile.kernel") ||
-        (!request.entry.empty() && function.getName() != request.entry))
+  for (auto function :
+       llvm::make_early_inc_range(source.module->getOps<func::FuncOp>())) {
+    if (!function->hasAttr("tile.kernel"))
       continue;
+    // The others would be compiled for nothing.
+    if (!request.entry.empty() && function.getName() != request.entry) {
+      function.erase();
+      continue;
+    }
     if (source.kernel)
       return createStringError("choose one of several kernels with --entry");
     source.kernel = function;
