@@ -85,10 +85,7 @@ MMA_FORMS = (
         for a in SHORT_FLOATS[:3]
         for b in SHORT_FLOATS[:3]
     ]
-    + [
-        ("f4E2M1FN", s, "f4E2M1FN", s, 16)
-        for s in ("f8E4M3FN", "f8E8M0FNU")
-    ]
+    + [("f4E2M1FN", s, "f4E2M1FN", s, 16) for s in ("f8E4M3FN", "f8E8M0FNU")]
     + [
         form
         for wide in ("bf16", "f16")
@@ -219,9 +216,7 @@ class Generator:
 
     def same(self, value, want=lambda v: True):
         """Another value of the same type; a constant if there is none."""
-        other = self.pick(
-            lambda v: v.type == value.type and v is not value and want(v)
-        )
+        other = self.pick(lambda v: v.type == value.type and v is not value and want(v))
         if other and self.chance(0.8):
             return other
         return self.constant(value.shape, value.element)
@@ -427,8 +422,12 @@ class Generator:
         if kind == "negf":
             return self.define(
                 f"arith.negf {v.name} : {v.type}",
-                v.shape, e, v.step, v.largest, v.zeros,
-            )  # fmt: skip
+                v.shape,
+                e,
+                v.step,
+                v.largest,
+                v.zeros,
+            )
         if kind == "math":
             name = self.rng.choice(
                 ["absf", "floor", "ceil", "trunc", "roundeven", "sqrt", "fma"]
@@ -448,20 +447,30 @@ class Generator:
                 largest = v.largest + 1
             return self.define(
                 f"math.{name} {v.name} : {v.type}",
-                v.shape, e, v.step, largest, v.zeros,
-            )  # fmt: skip
+                v.shape,
+                e,
+                v.step,
+                largest,
+                v.zeros,
+            )
         if kind == "divf":
             w = self.constant(v.shape, e)
             return self.define(
-                f"arith.divf {v.name}, {w.name} : {v.type}", v.shape, e,
-                None, None, v.zeros,
-            )  # fmt: skip
+                f"arith.divf {v.name}, {w.name} : {v.type}",
+                v.shape,
+                e,
+                None,
+                None,
+                v.zeros,
+            )
         w = self.same(v)
         step = largest = None
         if v.bounded and w.bounded:
-            largest = {"addf": v.largest + w.largest, "subf": v.largest + w.largest,
-                       "mulf": v.largest * w.largest}.get(
-                           kind, max(v.largest, w.largest))  # fmt: skip
+            largest = {
+                "addf": v.largest + w.largest,
+                "subf": v.largest + w.largest,
+                "mulf": v.largest * w.largest,
+            }.get(kind, max(v.largest, w.largest))
             largest *= 1.01
         if v.exact and w.exact:
             step = v.step + w.step if kind == "mulf" else min(v.step, w.step)
@@ -501,9 +510,7 @@ class Generator:
         )
 
     def compare(self, v=None):
-        v = v or self.pick(
-            lambda v: v.element in INTEGERS or v.element in WIDE_FLOATS
-        )
+        v = v or self.pick(lambda v: v.element in INTEGERS or v.element in WIDE_FLOATS)
         if not v:
             return None
         w = self.same(v)
@@ -525,8 +532,7 @@ class Generator:
             mask = self.compare(self.load(v.shape, self.rng.choice(["i8", "f32"])))
         both = v.bounded and w.bounded
         return self.define(
-            f"arith.select {mask.name}, {v.name}, {w.name} : "
-            f"{mask.type}, {v.type}",
+            f"arith.select {mask.name}, {v.name}, {w.name} : " f"{mask.type}, {v.type}",
             v.shape,
             v.element,
             min(v.step, w.step) if v.exact and w.exact else None,
@@ -558,8 +564,11 @@ class Generator:
                 return self.define(
                     f"arith.{kind} {v.name} : {v.type} to "
                     f"{tensor(v.shape, target)}",
-                    v.shape, target, 0, largest,
-                )  # fmt: skip
+                    v.shape,
+                    target,
+                    0,
+                    largest,
+                )
             if e in ("i32", "i64") and self.chance(0.2):
                 return self.indexCast(v)
             wide = [t for t in INTEGERS[:5] if BITS[t] > BITS[e]]
@@ -769,9 +778,11 @@ class Generator:
     def extract(self, v):
         """A scalar of the tile, by name."""
         at = [
-            self.index(self.rng.randrange(extent))
-            if self.chance(0.6) or extent < 2
-            else self.index(extent - 1)
+            (
+                self.index(self.rng.randrange(extent))
+                if self.chance(0.6) or extent < 2
+                else self.index(extent - 1)
+            )
             for extent in v.shape
         ]
         name = self.name()
@@ -899,9 +910,7 @@ class Generator:
                 shape,
                 "i8",
             )
-            zero = self.define(
-                f"arith.constant dense<0> : {bits.type}", shape, "i8"
-            )
+            zero = self.define(f"arith.constant dense<0> : {bits.type}", shape, "i8")
             inside = self.define(
                 f"arith.cmpi ne, {bits.name}, {zero.name} : {bits.type}", shape, "i1"
             )
@@ -1097,13 +1106,18 @@ class Generator:
         """A multiply over steps of K, the accumulator carried."""
         rng = self.rng
         batch = rng.choice([0, 0, 2])
-        shape = ([batch] if batch else []) + [1 << rng.randint(0, 6)] + [
-            1 << rng.randint(0, 6)
-        ]
+        shape = (
+            ([batch] if batch else [])
+            + [1 << rng.randint(0, 6)]
+            + [1 << rng.randint(0, 6)]
+        )
         zero = self.define(
             f"arith.constant dense<0.0> : {tensor(shape, 'f32')}",
-            shape, "f32", 0, 0.0,
-        )  # fmt: skip
+            shape,
+            "f32",
+            0,
+            0.0,
+        )
         trips = rng.choice([0, 1, 2, 3])
         lower, upper, one = self.index(0), self.index(trips), self.index(1)
         result, iv, name = self.name(), self.name(), self.name()
@@ -1233,8 +1247,10 @@ class Generator:
         saved = self.lines, self.pool, self.indices, self.indent
         self.lines, self.indices, self.indent = [], [], 1
         name = f"@f{len(self.functions)}"
-        arguments = [Value(self.name(), v.shape, v.element, v.step, v.largest, v.zeros)
-                     for v in inputs]  # fmt: skip
+        arguments = [
+            Value(self.name(), v.shape, v.element, v.step, v.largest, v.zeros)
+            for v in inputs
+        ]
         self.pool = list(arguments)
         self.inFunction = True
         self.body(self.rng.randint(1, 5))
