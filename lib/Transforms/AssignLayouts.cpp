@@ -31,7 +31,7 @@ using namespace tile;
 
 /// Most 32-bit words of one tile that a lane may hold. Beyond it the back end
 /// would spill everything and take minutes.
-static constexpr uint64_t kMaxWordsPerLane = 2048;
+static constexpr uint64_t kMaxWordsPerLane = 1024;
 
 static RankedTensorType getTile(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());

@@ -5,7 +5,7 @@
 func.func @too_large(%x: memref<?x?xf32>)
     attributes {tile.kernel, tile.num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{'tile.load' op expects a tile of at most 2048 32-bit words per lane, but got 4096 with 1 warp}}
+  // expected-error @below {{'tile.load' op expects a tile of at most 1024 32-bit words per lane, but got 4096 with 1 warp}}
   %t = tile.load %x[%c0, %c0] : memref<?x?xf32> -> tensor<256x512xf32>
   return
 }
