@@ -25,7 +25,7 @@
 // RUN: %{run} --entry=fixed -DT=i8 -DR=8 -DC=32 --grid=5,4 --num-warps=2 out:37x100 in:37x100
 
 // Other ranks.
-// RUN: %{run} --entry=rank1 -DT=i32 -DR=8 -DC=16 --grid=3 out:300 in:300
+// RUN: %{run} --entry=rank1 -DT=i32 -DR=8 -DC=16 --grid=3 out:301 in:301
 // RUN: %{run} --entry=rank3 -DT=i16 -DR=8 -DC=16 --grid=2,2,2 out:3x9x17 in:3x9x17
 // RUN: %{run} --entry=rank4 -DT=f8E4M3FN -DR=8 -DC=16 --grid=2,2,2 out:2x3x13x17 in:2x3x13x17:stride=21
 // RUN: %{run} --entry=rank5 -DT=i8 -DR=4 -DC=8 --grid=2,2,2 --num-warps=4 out:3x2x3x5x11 in:3x2x3x5x11

@@ -27,6 +27,10 @@
 // RUN: %{run} --entry=batch -DA=f16 -DB=f16 -DM=2 -DN=16 -DK=32 --grid=1 --num-warps=2 \
 // RUN:   out:4x2x15 in:4x2x32 in:4x32x15
 
+// A K of 0.
+// RUN: %{run} --entry=loop -DA=bf16 -DB=bf16 -DM=16 -DN=8 -DK=16 --grid=1,1 out:16x8 in:16x0 in:8x0
+// RUN: %{run} --entry=batch -DA=f8E4M3FN -DB=f8E4M3FN -DM=16 -DN=8 -DK=32 --grid=1 out:3x16x8 in:3x16x0 in:3x0x8
+
 // Any finite value, within the bound of a sum.
 // RUN: %{run} --entry=loop -DA=f8E5M2 -DB=f8E4M3FN -DM=32 -DN=16 -DK=128 --grid=1,1 --random --terms=256 \
 // RUN:   out:32x16 in:32x256 in:16x256
