@@ -164,6 +164,49 @@ def test_scales_in_128x4_order(tmp_path, shape):
     np.testing.assert_array_equal(z, expected)
 
 
+ALIGNED_ARGUMENTS = ["in:x.npy", "in:y.npy", "in:xs.npy", "in:ys.npy", "val:0.5"]
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 64), (33, 20, 192), (70, 68, 320)])
+def test_promises(tmp_path, shape):
+    m, n, k = shape
+    x, xv = operand("fp4", 1, m, k)
+    y, yv = operand("fp4", 2, n, k)
+    xs, xsv = scales(3, m, k // 16, "e4m3")
+    ys, ysv = scales(4, n, k // 16, "e4m3")
+    save(tmp_path, x=x, y=y, xs=xs, ys=ys)
+    z = run(
+        tmp_path,
+        "nvfp4_linear_aligned",
+        (ceildiv(m, 16), ceildiv(n, 32)),
+        [f"out:z.npy:{m}x{n}xf32"] + ALIGNED_ARGUMENTS,
+        BM=16,
+        BN=32,
+        BK=128,
+    )
+    expected = 0.5 * (xv * expand(xsv, 16, k)) @ (yv * expand(ysv, 16, k)).T
+    np.testing.assert_array_equal(z, expected)
+
+
+def test_a_broken_promise_is_an_error(tmp_path):
+    m, n, k = 16, 16, 96
+    x, _ = operand("fp4", 1, m, k)
+    y, _ = operand("fp4", 2, n, k)
+    xs, _ = scales(3, m, k // 16, "e4m3")
+    ys, _ = scales(4, n, k // 16, "e4m3")
+    save(tmp_path, x=x, y=y, xs=xs, ys=ys)
+    with pytest.raises(AssertionError, match="divisible|multiple"):
+        run(
+            tmp_path,
+            "nvfp4_linear_aligned",
+            (1, 1),
+            [f"out:z.npy:{m}x{n}xf32"] + ALIGNED_ARGUMENTS,
+            BM=16,
+            BN=16,
+            BK=128,
+        )
+
+
 def test_swizzle_is_the_published_table():
     order = swizzle(np.arange(512).reshape(128, 4).astype(np.uint8))[0, 0].reshape(-1)
     for row, column, offset in [(1, 0, 16), (32, 0, 4), (127, 3, 511), (33, 2, 22)]:
