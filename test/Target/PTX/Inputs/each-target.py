@@ -2,7 +2,8 @@
 
   sm_90: .version 7.8: 2 x mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 
-The PTX is checked by check_ptx.py. With --ptxas it must assemble. With --lowest
+The PTX is checked by check_ptx.py. With --ptxas it must assemble; without, the last
+line says `not assembled`. With --lowest
 it must also be refused at the `.version` below the one it has, which else would
 not be the lowest. --also-on assembles it for other chips as well: what is written
 for a family must run on each of its members.
@@ -11,9 +12,11 @@ for a family must run on each of its members.
 import argparse
 import collections
 import concurrent.futures
+import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +38,19 @@ LAX_MINIMUM = {("13.0", "sm_88")}
 
 def run(*command, text=None):
     return subprocess.run(command, input=text, capture_output=True, text=True)
+
+
+def find_ptxas():
+    """The assembler that tile-compile takes, or None."""
+    if wish := os.environ.get("TILE_PTXAS"):
+        return shutil.which(wish)
+    checkout = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../..")
+    candidates = glob.glob(
+        checkout + "/.venv/lib/python*/site-packages/nvidia/cu13/bin/ptxas"
+    )
+    candidates.append(shutil.which("ptxas"))
+    candidates.append(os.path.join(os.environ.get("CUDA_HOME", ""), "bin", "ptxas"))
+    return next((c for c in candidates if c and os.access(c, os.X_OK)), None)
 
 
 def get_release(ptxas):
@@ -93,13 +109,18 @@ def get_targets(names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--targets", default="all", help="NAME,… or all")
-    parser.add_argument("--ptxas")
+    parser.add_argument("--ptxas", help="FILE, or find: as tile-compile does")
     parser.add_argument("--also-on", default="", help="NAME,…")
     parser.add_argument("--lowest", action="store_true")
     parser.add_argument("kernel")
     parser.add_argument("arguments", nargs="*", help="of tile-compile, after --")
     options = parser.parse_args()
     options.also_on = [name for name in options.also_on.split(",") if name]
+    if options.ptxas == "find":
+        options.ptxas = find_ptxas() or ""
+    # Asked for and not there is a fault, never a silent pass.
+    if options.ptxas is not None and not shutil.which(options.ptxas):
+        sys.exit(f"fault: no ptxas: '{options.ptxas}' is no program; run scripts/setup")
     if options.ptxas:
         options.release = get_release(options.ptxas)
     targets = get_targets(options.targets)
@@ -114,6 +135,8 @@ def main():
     for line in complaints:
         print("fault:", line)
     print(f"{len(targets)} targets, {len(complaints)} faults")
+    if not options.ptxas:
+        print("not assembled: no --ptxas")
     sys.exit(bool(complaints))
 
 
