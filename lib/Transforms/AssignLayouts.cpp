@@ -410,10 +410,12 @@ static unsigned chooseNumWarps(func::FuncOp kernel) {
                          type.getShape().end()[-2], type.getShape().back()));
       }
   });
-  if (warps)
-    return warps;
   // Without a multiply: at least four elements per lane, at most 16 warps.
-  return std::clamp<int64_t>(llvm::PowerOf2Ceil(largest / (32 * 8)), 1, 16);
+  if (!warps)
+    warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(largest / (32 * 8)), 1, 16);
+  // All that a block may have, where the largest tile would not fit otherwise.
+  bool fits = uint64_t(largest) / (32 * warps) <= kMaxWordsPerLane;
+  return fits ? warps : 32;
 }
 
 namespace {

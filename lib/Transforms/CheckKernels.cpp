@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -28,7 +29,7 @@ using namespace tile;
 /// Whether the compiler lowers operations of this kind.
 static bool isAllowed(Operation *op) {
   if (isa<TileDialect>(op->getDialect()))
-    return true;
+    return !isa<ConvertLayoutOp>(op); // layouts are the compiler's
   if (isa<arith::ArithDialect>(op->getDialect()))
     return !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
   if (isa<math::MathDialect>(op->getDialect()))
@@ -52,6 +53,10 @@ static LogicalResult checkTypes(Operation *op) {
       return op->emitOpError("expects tiles and scalars of i1, i8, i16, i32, "
                              "i64, index, f16, bf16 or f32, but got ")
              << type;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.getEncoding())
+      return op->emitOpError("expects tiles without an encoding, but got ")
+             << type;
     std::optional<ElementFormat> format =
         getElementFormat(getElementTypeOrSelf(type));
     if (isArithmetic && format && getFormatInfo(*format).bits < 16)
@@ -71,6 +76,55 @@ static LogicalResult checkTypes(Operation *op) {
       *truncation.getRoundingmode() != arith::RoundingMode::to_nearest_even)
     return op->emitOpError("expects to_nearest_even rounding, but got ")
            << arith::stringifyRoundingMode(*truncation.getRoundingmode());
+  return success();
+}
+
+/// Replaces a constant of raw bytes by one of elements. Pairs have none: they
+/// are packed from the bytes of an i8 constant, which moves nothing.
+static LogicalResult expandResource(arith::ConstantOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type || isa<DenseElementsAttr>(op.getValue()))
+    return success();
+  auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+  if (!resource)
+    return op.emitOpError("expects dense elements or a dense resource");
+  Type element = type.getElementType();
+  int64_t expected =
+      type.getNumElements() * std::max(1u, getElementBits(element) / 8);
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  int64_t size = blob ? blob->getData().size() : 0;
+  if (!blob || size != expected)
+    return op.emitOpError("expects a resource of ")
+           << expected << " bytes, but got "
+           << (blob ? Twine(size) : Twine("none"));
+  OpBuilder builder(op);
+  auto makeConstant = [&](RankedTensorType type) -> Value {
+    return arith::ConstantOp::create(
+        builder, op.getLoc(),
+        cast<TypedAttr>(
+            DenseElementsAttr::getFromRawBuffer(type, blob->getData())));
+  };
+  Value value;
+  if (isa<F4E2M1FNx2Type>(element) && type.getRank() > 0) {
+    SmallVector<int64_t> shape(type.getShape());
+    shape.back() *= 2;
+    value = makeConstant(
+        RankedTensorType::get(type.getShape(), builder.getI8Type()));
+    value = UnpackOp::create(
+        builder, op.getLoc(),
+        RankedTensorType::get(shape,
+                              Float4E2M1FNType::get(builder.getContext())),
+        value);
+    value = PackOp::create(builder, op.getLoc(), type, value);
+  } else if (bool isSplat;
+             !element.isInteger(1) && DenseElementsAttr::isValidRawBuffer(
+                                          type, blob->getData(), isSplat)) {
+    value = makeConstant(type);
+  } else {
+    return op.emitOpError("expects dense elements for ") << type;
+  }
+  op.replaceAllUsesWith(value);
+  op.erase();
   return success();
 }
 
@@ -104,6 +158,12 @@ struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
         dropFastMath(op);
       }
     });
+    if (!ok)
+      return failure();
+    SmallVector<arith::ConstantOp> constants;
+    kernel.walk([&](arith::ConstantOp op) { constants.push_back(op); });
+    for (arith::ConstantOp op : constants)
+      ok &= succeeded(expandResource(op));
     return success(ok);
   }
 

@@ -65,3 +65,32 @@ func.func @steps(%x: memref<64xf32>)
   %v = memref.subview %x[0] [32] [2] : memref<64xf32> to memref<32xf32, strided<[2]>>
   return
 }
+
+// -----
+
+// A bit-reversed copy would come out: nothing moves data here but
+// tile.convert_layout.
+#straight = #tile.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = []>
+#reversed = #tile.layout<register = [], lane = [[16], [8], [4], [2], [1]], warp = []>
+func.func @layouts_that_do_not_fit(%z: memref<?xf32>, %x: memref<?xf32>)
+    attributes {tile.kernel, tile.num_warps = 1 : i32} {
+  %i = tile.program_id 0
+  %t = tile.load %x[%i] : memref<?xf32> -> tensor<32xf32, #straight>
+  // expected-error @below {{'tile.permute' op expects layouts of operands and result that fit each other; run tile-assign-layouts first}}
+  %u = tile.permute %t [0] : tensor<32xf32, #straight> -> tensor<32xf32, #reversed>
+  tile.store %u, %z[%i] : tensor<32xf32, #reversed>, memref<?xf32>
+  return
+}
+
+// -----
+
+// Three quarters of the tile would never be stored.
+#four = #tile.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]>
+func.func @more_warps_than_the_block_has(%z: memref<?xf32>, %x: memref<?xf32>)
+    attributes {tile.kernel, tile.num_warps = 1 : i32} {
+  %i = tile.program_id 0
+  // expected-error @below {{'tile.load' op expects a layout of 1 warps, as many as 'tile.num_warps' says, but got 4}}
+  %t = tile.load %x[%i] : memref<?xf32> -> tensor<128xf32, #four>
+  tile.store %t, %z[%i] : tensor<128xf32, #four>, memref<?xf32>
+  return
+}

@@ -14,7 +14,7 @@ func.func @too_large(%x: memref<?x?xf32>)
 
 // The same tile over more warps is fine, and so are packed elements.
 func.func @large_enough_block(%x: memref<?x?xf32>, %y: memref<?x?xi8>)
-    attributes {tile.kernel, tile.num_warps = 2 : i32} {
+    attributes {tile.kernel, tile.num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %t = tile.load %x[%c0, %c0] : memref<?x?xf32> -> tensor<256x512xf32>
   %u = tile.load %y[%c0, %c0] : memref<?x?xi8> -> tensor<512x1024xi8>

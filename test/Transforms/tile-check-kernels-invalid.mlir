@@ -129,3 +129,32 @@ func.func @fp8_arithmetic(%n: i32) attributes {tile.kernel} {
   %s = arith.addf %c, %c : tensor<32xf8E4M3FN>
   return
 }
+
+// -----
+
+// Layouts are the compiler's to choose.
+#layout = #tile.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = []>
+func.func @encoding(%x: memref<32xf32>) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tile.load' op expects tiles without an encoding}}
+  %t = tile.load %x[%c0] : memref<32xf32> -> tensor<32xf32, #layout>
+  return
+}
+
+// -----
+
+func.func @sparse(%n: i32) attributes {tile.kernel} {
+  // expected-error @below {{'arith.constant' op expects dense elements or a dense resource}}
+  %c = arith.constant sparse<[[3]], [2.0]> : tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @resource_of_another_size(%n: i32) attributes {tile.kernel} {
+  // expected-error @below {{'arith.constant' op expects a resource of 16 bytes, but got 3}}
+  %c = arith.constant dense_resource<three> : tensor<16x!tile.f4E2M1FNx2>
+  return
+}
+
+{-# dialect_resources: { builtin: { three: "0x04000000010203" } } #-}

@@ -854,6 +854,109 @@ LogicalResult Distributor::distribute(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// What the pass expects
+//===----------------------------------------------------------------------===//
+
+/// The layout that `op` gives its result from the layouts of its operands, for
+/// operations that move no data; nullopt where there is none.
+static std::optional<LinearLayout> getMovelessLayout(Operation *op) {
+  auto layoutOf = [](Value value) {
+    return getLayout(cast<RankedTensorType>(value.getType()));
+  };
+  auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return permuteLayout(layoutOf(permute.getSource()),
+                         permute.getPermutation());
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return reshapeLayout(layoutOf(reshape.getSource()), resultType.getShape());
+  if (isa<UnpackOp, PackOp>(op))
+    return unpackLayout(layoutOf(op->getOperand(0)),
+                        getElementBits(getElementType(op->getOperand(0))),
+                        getElementBits(resultType.getElementType()));
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    LinearLayout source = layoutOf(reduce.getSource());
+    if (!canReduceInWarp(source, reduce.getDim()))
+      return std::nullopt;
+    return reduceLayout(source, reduce.getDim());
+  }
+  return layoutOf(op->getOperand(0)); // element-wise
+}
+
+/// Checks that the layouts of an operation fit each other, so that each thread
+/// finds its operands in its own registers, and that they are for `numWarps`.
+static LogicalResult verifyLayouts(Operation *op, unsigned numWarps) {
+  for (Value value : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    if (!isa_and_nonnull<LayoutAttr>(type.getEncoding()))
+      return op->emitOpError("expects a result with a #tile.layout, but got ")
+             << type << "; run tile-assign-layouts first";
+    unsigned warps = 1u << getLayout(type).getDomain().bitsOf("warp");
+    if (warps != numWarps)
+      return op->emitOpError("expects a layout of ")
+             << numWarps << " warps, as many as 'tile.num_warps' says, but got "
+             << warps;
+  }
+  auto refuse = [&] {
+    return op->emitOpError("expects layouts of operands and result that fit "
+                           "each other; run tile-assign-layouts first");
+  };
+  auto layoutOf = [](Value value) {
+    return getLayout(cast<RankedTensorType>(value.getType()));
+  };
+  auto isProjected = [&](Value value, const LinearLayout &onto) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return getLayout(type) == projectLayout(onto, type.getShape());
+  };
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    if (!isProjected(broadcast.getSource(), layoutOf(broadcast)))
+      return refuse();
+  if (isa<PermuteOp, ReshapeOp, UnpackOp, PackOp, ReduceOp, FToFOp>(op)) {
+    std::optional<LinearLayout> expected = getMovelessLayout(op);
+    if (!expected || *expected != layoutOf(op->getResult(0)))
+      return refuse();
+  }
+  auto checkAddresses = [&](ValueRange indices, Value mask,
+                            const LinearLayout &layout) -> LogicalResult {
+    for (Value index : indices)
+      if (!isProjected(index, layout))
+        return refuse();
+    if (mask && layoutOf(mask) != layout)
+      return refuse();
+    return success();
+  };
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return checkAddresses(gather.getIndices(), gather.getMask(),
+                          layoutOf(gather));
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return checkAddresses(scatter.getIndices(), scatter.getMask(),
+                          layoutOf(scatter.getValue()));
+  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+      op->getNumResults() && isTileValue(op->getResult(0)))
+    for (Value operand : op->getOperands())
+      if (isTileValue(operand) &&
+          layoutOf(operand) != layoutOf(op->getResult(0)))
+        return refuse();
+  return success();
+}
+
+/// Checks that `target` has the instruction of an annotated multiply.
+static LogicalResult verifyAtom(Operation *op, const TargetInfo &target) {
+  if (!isa<MmaFOp, MmaFScaledOp>(op))
+    return success();
+  auto name = op->getAttrOfType<StringAttr>("atom");
+  const MmaAtom *atom = name ? findMmaAtom(name.getValue()) : nullptr;
+  if (!atom)
+    return op->emitOpError("expects an 'atom' of the instruction table; run "
+                           "tile-legalize-scaled-mma first");
+  if (!target.has(atom->capability))
+    return op->emitOpError("expects an instruction of ")
+           << target.name << ", but got '" << atom->name << "'";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -886,23 +989,20 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
     bool usesShared = false;
     for (auto kernel :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      WalkResult ready = kernel.walk([&](Operation *op) {
-        for (Type type : op->getResultTypes())
-          if (auto tensor = dyn_cast<RankedTensorType>(type))
-            if (!isa_and_nonnull<LayoutAttr>(tensor.getEncoding())) {
-              op->emitOpError("expects a result with a #tile.layout, but got ")
-                  << type << "; run tile-assign-layouts first";
-              return WalkResult::interrupt();
-            }
-        return WalkResult::advance();
-      });
-      if (ready.wasInterrupted())
-        return signalPassFailure();
-      if (!kernel->hasAttr("tile.num_warps")) {
+      auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
+      if (!warps) {
         kernel.emitOpError("expects 'tile.num_warps'; run tile-assign-layouts "
                            "first");
         return signalPassFailure();
       }
+      WalkResult ready = kernel.walk([&](Operation *op) {
+        return failed(verifyLayouts(op, warps.getInt())) ||
+                       failed(verifyAtom(op, **info))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+      if (ready.wasInterrupted())
+        return signalPassFailure();
       // Both functions stand in the module for a moment.
       std::string name = kernel.getName().str();
       Distributor distributor(kernel, options);

@@ -10,6 +10,7 @@
 
 #include "Distributor.h"
 
+#include "mlir/IR/Remarks.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -191,6 +192,7 @@ LogicalResult Distributor::distributeMemRefLoad(memref::LoadOp op) {
 struct Distributor::TileAccess {
   const MemRefValue *memref;
   unsigned vector; ///< Elements per access; a power of two.
+  unsigned run;    ///< Consecutive elements that a lane holds.
   /// The part of the offset that all registers share (i64), and what a register
   /// adds.
   Value threadOffset;
@@ -237,7 +239,7 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
 
   // Vectors: consecutive registers along the dimension of stride 1.
   unsigned bytes = getElementBytes(memref.type.getElementType());
-  access.vector = 1;
+  access.vector = access.run = 1;
   auto [strides, unused] = memref.type.getStridesAndOffset();
   for (unsigned dim = rank; dim-- > 0;) {
     if (strides[dim] != 1 || shape[dim] == 1)
@@ -250,6 +252,7 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
         break;
       ++run;
     }
+    access.run = 1u << run;
     unsigned vector = std::min(1u << run, 16 / bytes);
     auto fits = [&](unsigned unit) {
       if (!divides(unit, memref.offsetDivisor))
@@ -340,6 +343,22 @@ static Type getAccessType(Type element, unsigned count) {
   return count == 1 ? stored : Type(VectorType::get({count}, stored));
 }
 
+/// Says how wide the accesses of a tile are, and what would make them wider.
+static void reportAccess(Operation *op, StringRef kernel, unsigned vector,
+                         unsigned bytes, unsigned run) {
+  auto remark =
+      remark::analysis(op->getLoc(), remark::RemarkOpts::name("memory-access")
+                                         .category("tile-distribute")
+                                         .function(kernel));
+  remark << remark::metric("bytes", vector * bytes);
+  unsigned possible = std::min(run, 16 / bytes);
+  if (vector < possible)
+    remark << remark::reason(
+        "{0} bytes need extents, strides and offsets that are known to be "
+        "multiples of {1} elements",
+        possible * bytes, possible);
+}
+
 LogicalResult Distributor::distributeLoad(LoadOp op) {
   auto found = memrefs.find(op.getSource());
   if (found == memrefs.end())
@@ -350,6 +369,7 @@ LogicalResult Distributor::distributeLoad(LoadOp op) {
   Type element = op.getType().getElementType();
   unsigned registers = 1u << layout.getDomain().bitsOf("register");
   unsigned vector = access.vector, bytes = getElementBytes(element);
+  reportAccess(op, kernel.getName(), vector, bytes, access.run);
   Type accessType = getAccessType(element, vector);
 
   SmallVector<Type> types(Fragment::numValues(element, registers),
@@ -442,6 +462,7 @@ LogicalResult Distributor::distributeStore(StoreOp op) {
   TileAccess access = analyzeAccess(found->second, op.getIndices(), layout);
   Type element = value.elementType;
   unsigned vector = access.vector, bytes = getElementBytes(element);
+  reportAccess(op, kernel.getName(), vector, bytes, access.run);
   Type accessType = getAccessType(element, vector);
 
   /// The elements of registers [r, r + vector) as one value to store.

@@ -249,3 +249,18 @@ func.func @kernel_c12() -> (f32 {tile.foo}) {
   %0 = arith.constant 0.0 : f32
   return %0 : f32
 }
+
+// -----
+
+// ptxas would stumble over it.
+// expected-error @below {{expects a kernel's name to be a letter, or '_' or '$' and one more, then letters, digits, '_' and '$', but got 'kernel_c13.dot'}}
+func.func @kernel_c13.dot(%x: memref<32xf32>) attributes {tile.kernel} {
+  return
+}
+
+// -----
+
+// expected-error @below {{but got 'WARP_SZ'}}
+func.func @WARP_SZ(%x: memref<32xf32>) attributes {tile.kernel} {
+  return
+}

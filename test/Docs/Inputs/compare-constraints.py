@@ -42,7 +42,7 @@ def of_tests(paths):
     for path in paths:
         for case in path.read_text().split("// -----"):
             if "expected-error" in case:
-                ids.update(re.findall(r"@([a-z_]+_c\d+)\(", case))
+                ids.update(re.findall(r"@([a-z_]+_c\d+)[.(]", case))
     return ids
 
 
