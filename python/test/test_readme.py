@@ -40,7 +40,9 @@ def test_first_kernel(tmp_path):
 def test_lowering_steps(tmp_path):
     # The blocks below that heading, in order; each command is shown alone.
     decide, remark, layouts, stages = [
-        b for b in read_blocks("sh") if "examples/kernels/" in b
+        b
+        for b in read_blocks("sh")
+        if "examples/kernels/" in b and "_aligned" not in b
     ]
     assert 'path = "expand"' in run(decide, tmp_path).stdout
     errors = run(remark, tmp_path).stderr.replace('"', "")
@@ -49,6 +51,16 @@ def test_lowering_steps(tmp_path):
     run(stages, tmp_path)
     assert len(list((tmp_path / "stages").iterdir())) == 5
     assert "block_scale" in (tmp_path / "linear.ptx").read_text()
+
+
+def test_promises(tmp_path):
+    (command,) = [b for b in read_blocks("sh") if "_aligned" in b]
+    run(command, tmp_path)
+    wide = re.findall(r"ld\.global\S*", (tmp_path / "aligned.ptx").read_text())
+    assert set(wide) == {"ld.global.b32"} and len(wide) == 44
+    run(command.replace("_aligned", ""), tmp_path)
+    narrow = re.findall(r"ld\.global\S*", (tmp_path / "aligned.ptx").read_text())
+    assert set(narrow) == {"ld.global.b8"} and len(narrow) == 176
 
 
 def test_every_linked_file_exists():
