@@ -68,9 +68,14 @@ static LogicalResult checkTypes(Operation *op) {
   for (Type type : op->getOperandTypes())
     if (failed(check(type)))
       return failure();
-  for (Type type : op->getResultTypes())
+  for (Type type : op->getResultTypes()) {
+    // A memref that may be one or another has no one pointer and no promises.
+    if (isa<BaseMemRefType>(type) && !isa<memref::SubViewOp>(op))
+      return op->emitOpError("expects to carry tiles and scalars, but got ")
+             << type;
     if (failed(check(type)))
       return failure();
+  }
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   if (truncation && truncation.getRoundingmode() &&
       *truncation.getRoundingmode() != arith::RoundingMode::to_nearest_even)
@@ -143,20 +148,20 @@ struct CheckKernels : public tile::impl::TileCheckKernelsBase<CheckKernels> {
 
   LogicalResult check(func::FuncOp kernel) {
     bool ok = true;
-    kernel.getBody().walk([&](Operation *op) {
+    // An operation before what is inside it: the author wrote that one.
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto call = dyn_cast<func::CallOp>(op)) {
         op->emitOpError() << "to '" << call.getCallee()
                           << "' cannot be inlined: it is recursive or has no "
                              "body";
-        ok = false;
       } else if (!isAllowed(op)) {
         op->emitOpError("is not allowed in a kernel");
-        ok = false;
-      } else if (failed(checkTypes(op))) {
-        ok = false;
-      } else {
+      } else if (succeeded(checkTypes(op))) {
         dropFastMath(op);
+        return WalkResult::advance();
       }
+      ok = false;
+      return WalkResult::skip();
     });
     if (!ok)
       return failure();

@@ -151,6 +151,32 @@ func.func @sparse(%n: i32) attributes {tile.kernel} {
 
 // -----
 
+func.func @memref_from_a_branch(%x: memref<32xf32>, %y: memref<32xf32>, %c: i1)
+    attributes {tile.kernel} {
+  // expected-error @below {{'scf.if' op expects to carry tiles and scalars, but got 'memref<32xf32>'}}
+  %m = scf.if %c -> memref<32xf32> {
+    scf.yield %x : memref<32xf32>
+  } else {
+    scf.yield %y : memref<32xf32>
+  }
+  %c0 = arith.constant 0 : index
+  %t = tile.load %m[%c0] : memref<32xf32> -> tensor<32xf32>
+  tile.store %t, %x[%c0] : tensor<32xf32>, memref<32xf32>
+  return
+}
+
+// -----
+
+// The operation that was written is named, not one inside it.
+func.func @forall(%x: memref<32xf32>) attributes {tile.kernel} {
+  // expected-error @below {{'scf.forall' op is not allowed in a kernel}}
+  scf.forall (%i) in (4) {
+  }
+  return
+}
+
+// -----
+
 func.func @resource_of_another_size(%n: i32) attributes {tile.kernel} {
   // expected-error @below {{'arith.constant' op expects a resource of 16 bytes, but got 3}}
   %c = arith.constant dense_resource<three> : tensor<16x!tile.f4E2M1FNx2>
