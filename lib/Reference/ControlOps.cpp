@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::reference;
 
-/// `scf.for`: the trip count is known before the first iteration, so an
-/// induction variable near the end of its range does not wrap.
+/// `scf.for`. The compiled loop adds the step and then compares, in the type of
+/// the induction variable: one that wraps is below the upper bound again, and
+/// the loop goes on.
 static LogicalResult computeFor(Program &program, scf::ForOp op) {
   Element element = getElementOf(op.getInductionVar());
   auto read = [&](Value value) -> __int128 {
@@ -29,6 +30,15 @@ static LogicalResult computeFor(Program &program, scf::ForOp op) {
     return program.fail(op, "expects a positive step, but got " +
                                 Twine(static_cast<int64_t>(step)));
 
+  const bool isUnsigned = op.getUnsignedCmp();
+  const __int128 limit = (static_cast<__int128>(1)
+                          << (isUnsigned ? element.bits : element.bits - 1)) -
+                         1;
+  auto print = [&](__int128 value) {
+    return isUnsigned ? std::to_string(static_cast<uint64_t>(value))
+                      : std::to_string(static_cast<int64_t>(value));
+  };
+
   Block &body = *op.getBody();
   program.assign(op.getRegionIterArgs(), op.getInitArgs());
   for (__int128 i = lower; i < upper; i += step) {
@@ -37,6 +47,11 @@ static LogicalResult computeFor(Program &program, scf::ForOp op) {
     if (failed(program.run(body)))
       return failure();
     program.assign(op.getRegionIterArgs(), body.getTerminator()->getOperands());
+    if (i + step > limit)
+      return program.fail(op, "expects an induction variable of at most " +
+                                  print(limit) + ", but got " + print(i) +
+                                  " + " + print(step) +
+                                  "; the compiled loop would wrap and go on");
   }
   program.assign(op.getResults(), op.getRegionIterArgs());
   return success();

@@ -31,8 +31,7 @@ TEST_F(ControlTest, ForCarriesAndSwapsValues) {
   EXPECT_EQ(evaluate(text, makeIndex(-5)).getSigned(0), 0);
 }
 
-TEST_F(ControlTest, TheInductionVariableDoesNotWrap) {
-  // 100, 120 and then past the end: an i8 that wrapped would go on for ever.
+TEST_F(ControlTest, AnInductionVariableThatWrapsIsAFault) {
   std::string text = "func.func @f(%from: i8, %to: i8, %by: i8) -> i32 {"
                      "  %zero = arith.constant 0 : i32"
                      "  %one = arith.constant 1 : i32"
@@ -45,14 +44,47 @@ TEST_F(ControlTest, TheInductionVariableDoesNotWrap) {
   auto i8 = [&](int64_t value) {
     return makeCodes("i8", {}, static_cast<uint64_t>(value));
   };
-  EXPECT_EQ(evaluate(text, {i8(100), i8(127), i8(20)}).getSigned(0), 2);
-  EXPECT_EQ(evaluate(text, {i8(-128), i8(127), i8(100)}).getSigned(0), 3);
+  // 87, 107, 127: the last sum is the largest that fits.
+  EXPECT_EQ(evaluate(text, {i8(87), i8(127), i8(20)}).getSigned(0), 2);
+  EXPECT_EQ(evaluate(text, {i8(-128), i8(100), i8(80)}).getSigned(0), 3);
+  EXPECT_EQ(evaluate(text, {i8(127), i8(127), i8(127)}).getSigned(0), 0);
+  const std::string fault =
+      "'scf.for' op expects an induction variable of at most ";
+  const std::string tail = "; the compiled loop would wrap and go on, in tile "
+                           "program (0, 0, 0)";
+  EXPECT_EQ(getError(text, {i8(88), i8(127), i8(20)}),
+            fault + "127, but got 108 + 20" + tail);
+  EXPECT_EQ(getError(text, {i8(-128), i8(127), i8(100)}),
+            fault + "127, but got 72 + 100" + tail);
+
+  // The same bits, compared as unsigned numbers.
+  std::string unsignedText = text;
+  unsignedText.replace(text.find("scf.for"), 7, "scf.for unsigned");
+  EXPECT_EQ(evaluate(unsignedText, {i8(88), i8(127), i8(20)}).getSigned(0), 2);
+  EXPECT_EQ(evaluate(unsignedText, {i8(100), i8(250), i8(155)}).getSigned(0),
+            1);
+  EXPECT_EQ(getError(unsignedText, {i8(100), i8(250), i8(156)}),
+            fault + "255, but got 100 + 156" + tail);
   EXPECT_EQ(getError(text, {i8(0), i8(10), i8(0)}),
             "'scf.for' op expects a positive step, but got 0, in tile program "
             "(0, 0, 0)");
   EXPECT_EQ(getError(text, {i8(0), i8(10), i8(-1)}),
             "'scf.for' op expects a positive step, but got -1, in tile program "
             "(0, 0, 0)");
+}
+
+TEST_F(ControlTest, AnIndexThatWrapsIsAFault) {
+  std::string text = "func.func @f(%from: index, %to: index, %by: index) {"
+                     "  scf.for %i = %from to %to step %by {}"
+                     "  return }";
+  EXPECT_EQ(getError(text, {makeIndex(INT64_MAX - 5), makeIndex(INT64_MAX),
+                            makeIndex(4)}),
+            "'scf.for' op expects an induction variable of at most "
+            "9223372036854775807, but got 9223372036854775806 + 4; the "
+            "compiled loop would wrap and go on, in tile program (0, 0, 0)");
+  EXPECT_EQ(getError(text, {makeIndex(INT64_MAX - 5), makeIndex(INT64_MAX),
+                            makeIndex(5)}),
+            "success");
 }
 
 TEST_F(ControlTest, IfChoosesARegion) {
