@@ -13,10 +13,12 @@
 #include "Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace tile;
@@ -26,7 +28,29 @@ using namespace tile::reference;
 // Constants
 //===----------------------------------------------------------------------===//
 
-std::optional<Tensor> tile::reference::evaluateConstant(Attribute attribute) {
+/// A resource is a blob of little-endian elements without padding. An element
+/// of less than a byte takes a whole one, as everywhere in the reference.
+static llvm::Expected<Tensor> readResource(DenseResourceElementsAttr resource) {
+  ShapedType type = resource.getType();
+  Tensor tensor(*Element::get(type.getElementType()), type.getShape());
+  const unsigned bytes = tensor.getElement().bytes;
+  const uint64_t expected = static_cast<uint64_t>(tensor.size()) * bytes;
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  if (!blob || blob->getData().size() != expected)
+    return llvm::createStringError(
+        "expects a resource of " + Twine(expected) +
+        (expected == 1 ? " byte" : " bytes") + ", but got " +
+        (blob ? Twine(blob->getData().size()) : Twine("none")));
+  ArrayRef<char> data = blob->getData();
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    uint64_t code = 0;
+    std::memcpy(&code, data.data() + i * bytes, bytes);
+    tensor.setCode(i, code & tensor.getElement().getMask());
+  }
+  return tensor;
+}
+
+llvm::Expected<Tensor> tile::reference::evaluateConstant(TypedAttr attribute) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return Tensor::getScalar(*Element::get(integer.getType()),
                              integer.getValue().getZExtValue());
@@ -34,9 +58,12 @@ std::optional<Tensor> tile::reference::evaluateConstant(Attribute attribute) {
     return Tensor::getScalar(*Element::get(number.getType()),
                              number.getValue().bitcastToAPInt().getZExtValue());
 
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute))
+    return readResource(resource);
   auto elements = dyn_cast<DenseIntOrFPElementsAttr>(attribute);
   if (!elements)
-    return std::nullopt;
+    return llvm::createStringError(
+        "expects a number, 'dense<…>' or 'dense_resource<…>'");
   auto type = cast<RankedTensorType>(elements.getType());
   Tensor tensor(*Element::get(type.getElementType()), type.getShape());
   int64_t i = 0;

@@ -178,9 +178,9 @@ llvm::Error Preparation::checkOperation(Operation *op) {
   if (auto view = dyn_cast<memref::SubViewOp>(op))
     kernel.droppedDims[op] = view.getDroppedDims();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    std::optional<Tensor> value = evaluateConstant(constant.getValue());
+    llvm::Expected<Tensor> value = evaluateConstant(constant.getValue());
     if (!value)
-      return fail(op, "expects a number or dense elements");
+      return fail(op, llvm::toString(value.takeError()));
     kernel.constants[op] = std::move(*value);
   }
   return llvm::Error::success();
@@ -239,6 +239,11 @@ static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(message);
 }
 
+/// `1 byte`, `2 bytes`.
+static std::string count(int64_t number, StringRef noun) {
+  return (Twine(number) + " " + noun + (number == 1 ? "" : "s")).str();
+}
+
 /// `argument 3 (z) from 'z.npy'`.
 static std::string describe(func::FuncOp function, unsigned index,
                             const Buffer &buffer) {
@@ -269,13 +274,14 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
   const std::string name = describe(function, index, buffer);
   const Element element = *Element::get(type.getElementType());
   if (buffer.elementBytes != element.bytes)
-    return makeError(name + ": expects elements of " + Twine(element.bytes) +
-                     " bytes (" + print(type.getElementType()) + "), but got " +
+    return makeError(name + ": expects elements of " +
+                     count(element.bytes, "byte") + " (" +
+                     print(type.getElementType()) + "), but got " +
                      Twine(buffer.elementBytes));
   const size_t rank = static_cast<size_t>(type.getRank());
   if (buffer.shape.size() != rank || buffer.strides.size() != rank)
-    return makeError(name + ": expects " + Twine(rank) +
-                     " dimensions, but got " + Twine(buffer.shape.size()));
+    return makeError(name + ": expects " + count(type.getRank(), "dimension") +
+                     ", but got " + Twine(buffer.shape.size()));
 
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -328,7 +334,7 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
   // Compare in elements: the product with their size might not fit.
   if (last >= buffer.capacity / element.bytes)
     return makeError(name + ": expects every element to lie in the " +
-                     Twine(buffer.capacity) + " bytes of its allocation");
+                     count(buffer.capacity, "byte") + " of its allocation");
   return llvm::Error::success();
 }
 
@@ -340,8 +346,8 @@ llvm::Error Kernel::checkArguments(ArrayRef<Argument> arguments) const {
                      Twine(function.getNumResults()));
   if (arguments.size() != function.getNumArguments())
     return makeError("kernel '" + function.getName() + "': expects " +
-                     Twine(function.getNumArguments()) +
-                     " arguments, but got " + Twine(arguments.size()));
+                     count(function.getNumArguments(), "argument") +
+                     ", but got " + Twine(arguments.size()));
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     const unsigned index = static_cast<unsigned>(i);
     const auto *buffer = std::get_if<Buffer>(&arguments[i]);
@@ -363,7 +369,7 @@ llvm::Error Kernel::checkArguments(ArrayRef<Argument> arguments) const {
     if (std::get<Scalar>(arguments[i]).code & ~Element::get(type)->getMask())
       return makeError(getArgumentName(function, index) +
                        ": expects a code of " +
-                       Twine(Element::get(type)->bits) + " bits");
+                       count(Element::get(type)->bits, "bit"));
   }
   return llvm::Error::success();
 }
@@ -383,7 +389,8 @@ static llvm::Error checkGrid(const Grid &grid) {
 }
 
 llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
-                           unsigned threads) const {
+                           unsigned threads,
+                           SmallVectorImpl<int64_t> *unwritten) const {
   if (llvm::Error error = checkGrid(grid))
     return error;
   if (llvm::Error error = checkArguments(arguments))
@@ -432,7 +439,15 @@ llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
   work();
   for (std::thread &worker : workers)
     worker.join();
-  return launch.takeError();
+  if (llvm::Error error = launch.takeError())
+    return error;
+  if (unwritten) {
+    unwritten->clear();
+    for (const RuntimeValue &value : values)
+      unwritten->push_back(value.view ? value.view->memory->countUnwritten()
+                                      : 0);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<Tensor>>

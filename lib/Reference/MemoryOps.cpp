@@ -94,6 +94,25 @@ std::optional<uint64_t> Memory::claim(int64_t offset, uint64_t program) {
   return seen - 1;
 }
 
+int64_t Memory::countUnwritten() const {
+  if (buffer.readOnly || llvm::is_contained(buffer.shape, 0))
+    return 0;
+  SmallVector<int64_t, 4> index(buffer.shape.size());
+  int64_t count = 0, offset = 0;
+  while (true) {
+    count += writers[offset] == 0;
+    // The next index, in row-major order.
+    size_t dim = index.size();
+    while (dim > 0 && ++index[dim - 1] == buffer.shape[dim - 1]) {
+      offset -= (index[dim - 1] - 1) * buffer.strides[dim - 1];
+      index[--dim] = 0;
+    }
+    if (dim == 0)
+      return count;
+    offset += buffer.strides[dim - 1];
+  }
+}
+
 std::string Memory::getIndexOf(int64_t offset) const {
   // Largest stride first: row-major arrays have their dimensions in order, but
   // nothing asks an array to be row-major.
@@ -367,11 +386,13 @@ static LogicalResult computeSubView(Program &program, memref::SubViewOp op) {
     if (sizes[dim] < 0 ||
         (!empty && (offsets[dim] < 0 || sizes[dim] > source.shape[dim] ||
                     offsets[dim] > source.shape[dim] - sizes[dim])))
-      return program.fail(op, "expects a part of dimension " + Twine(dim) +
-                                  " of " + source.memory->getName() +
-                                  ", which has " + Twine(source.shape[dim]) +
-                                  " elements, but got " + Twine(sizes[dim]) +
-                                  " from " + Twine(offsets[dim]));
+      return program.fail(
+          op, "expects a part of dimension " + Twine(dim) + " of " +
+                  source.memory->getName() + ", which has " +
+                  Twine(source.shape[dim]) +
+                  (source.shape[dim] == 1 ? " element" : " elements") +
+                  ", but got " + Twine(sizes[dim]) + " from " +
+                  Twine(offsets[dim]));
     if (!empty)
       view.offset += offsets[dim] * source.strides[dim];
     if (dropped.test(dim))

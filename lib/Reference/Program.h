@@ -74,6 +74,10 @@ public:
   uint64_t load(int64_t offset) const;
   void store(int64_t offset, uint64_t code);
 
+  /// How many elements no program wrote; 0 for a read-only array. Call when no
+  /// program runs.
+  int64_t countUnwritten() const;
+
   /// Notes that the program with linear index `program` writes the element.
   /// Returns the other program if one has written it before.
   std::optional<uint64_t> claim(int64_t offset, uint64_t program);
@@ -222,9 +226,9 @@ Tensor makeTensor(mlir::Value value);
 /// What the type of `value` holds. Requires: `Element::get` knows it.
 Element getElementOf(mlir::Value value);
 
-/// The value of an `arith.constant`, or nullopt if its attribute has no
-/// elements that the reference can read.
-std::optional<Tensor> evaluateConstant(mlir::Attribute attribute);
+/// The value of an `arith.constant`, or an error that says what its attribute
+/// should be. Requires: kernels may use the attribute's type.
+llvm::Expected<Tensor> evaluateConstant(mlir::TypedAttr attribute);
 
 } // namespace tile::reference
 

@@ -462,4 +462,74 @@ TEST_F(ArithTest, OtherRoundingModesAreRefused) {
             "'upward'");
 }
 
+/// A function that returns a constant of `type`, whose resource `r` has the
+/// bytes `hex`.
+std::string makeResource(const std::string &type, const std::string &hex) {
+  // The blob begins with its alignment.
+  return "func.func @f() -> " + type + " {" +
+         "  %r = arith.constant dense_resource<r> : " + type +
+         "  return %r : " + type + " }" +
+         "{-# dialect_resources: { builtin: { r: \"0x01000000" + hex +
+         "\" } } #-}";
+}
+
+TEST_F(ArithTest, ResourcesHoldTheBytesOfEveryElementType) {
+  using Codes = std::vector<uint64_t>;
+  const std::string hex = "31A70846F9025BCE";
+  const Codes bytes = {0x31, 0xA7, 0x08, 0x46, 0xF9, 0x02, 0x5B, 0xCE};
+  for (const char *type :
+       {"!tile.f4E2M1FNx2", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "i8"})
+    EXPECT_EQ(
+        getCodes(evaluate(
+            makeResource("tensor<2x4x" + std::string(type) + ">", hex), {})),
+        bytes)
+        << type;
+  for (const char *type : {"f16", "bf16", "i16"})
+    EXPECT_EQ(
+        getCodes(evaluate(
+            makeResource("tensor<4x" + std::string(type) + ">", hex), {})),
+        (Codes{0xA731, 0x4608, 0x02F9, 0xCE5B}))
+        << type;
+  for (const char *type : {"f32", "i32"})
+    EXPECT_EQ(
+        getCodes(evaluate(
+            makeResource("tensor<2x" + std::string(type) + ">", hex), {})),
+        (Codes{0x4608A731, 0xCE5B02F9}))
+        << type;
+  for (const char *type : {"i64", "index", "f64"})
+    EXPECT_EQ(
+        getCodes(evaluate(
+            makeResource("tensor<1x" + std::string(type) + ">", hex), {})),
+        (Codes{0xCE5B02F94608A731}))
+        << type;
+  // One byte per element; what is above the code does not count.
+  EXPECT_EQ(getCodes(evaluate(makeResource("tensor<8xf4E2M1FN>", hex), {})),
+            (Codes{1, 7, 8, 6, 9, 2, 11, 14}));
+  EXPECT_EQ(getCodes(evaluate(makeResource("tensor<8xi1>", hex), {})),
+            (Codes{1, 1, 0, 0, 1, 0, 1, 0}));
+}
+
+TEST_F(ArithTest, ResourcesOfAnotherSizeAreRefused) {
+  EXPECT_EQ(getError(makeResource("tensor<4x!tile.f4E2M1FNx2>", "31A708"), {}),
+            "'arith.constant' op expects a resource of 4 bytes, but got 3");
+  EXPECT_EQ(getError(makeResource("tensor<2xf16>", "31A7084602"), {}),
+            "'arith.constant' op expects a resource of 4 bytes, but got 5");
+  EXPECT_EQ(getError("func.func @f() -> tensor<1xi8> {"
+                     "  %r = arith.constant dense_resource<absent> :"
+                     "    tensor<1xi8>"
+                     "  return %r : tensor<1xi8> }",
+                     {}),
+            "'arith.constant' op expects a resource of 1 byte, but got none");
+}
+
+TEST_F(ArithTest, SparseConstantsAreRefused) {
+  EXPECT_EQ(getError("func.func @f() -> tensor<4xf32> {"
+                     "  %r = arith.constant sparse<[[1]], [2.0]> :"
+                     "    tensor<4xf32>"
+                     "  return %r : tensor<4xf32> }",
+                     {}),
+            "'arith.constant' op expects a number, 'dense<…>' or "
+            "'dense_resource<…>'");
+}
+
 } // namespace

@@ -43,6 +43,32 @@ TEST_F(LaunchTest, ProgramsKnowTheirPlaceInTheGrid) {
   }
 }
 
+TEST_F(LaunchTest, CountsTheElementsThatNoProgramWrote) {
+  // Rows of 3 in an array whose rows are 8 apart: 2 of the 5 rows stay.
+  std::string text =
+      "func.func @f(%z: memref<?x?xf32>, %x: memref<?xf32>, %v: f32)"
+      "    attributes {tile.kernel} {"
+      "  %c0 = arith.constant 0 : index"
+      "  %i = tile.program_id 0"
+      "  %t = tensor.splat %v : tensor<1x4xf32>"
+      "  tile.store %t, %z[%i, %c0] : tensor<1x4xf32>, memref<?x?xf32>"
+      "  return }";
+  std::vector<float> input(16, 0.0f);
+  Buffer z = makeBuffer(values, {5, 3});
+  z.strides = {8, 1};
+  llvm::Expected<Kernel> kernel = Kernel::prepare(parse(text));
+  ASSERT_TRUE(bool(kernel));
+  llvm::SmallVector<int64_t> unwritten;
+  for (auto [programs, expected] : {std::pair(1, 12), {3, 6}, {5, 0}, {9, 0}}) {
+    EXPECT_EQ(getMessage(kernel->launch(
+                  {{programs, 1, 1}},
+                  {z, makeBuffer(input, {16}, /*readOnly=*/true), Scalar{1}},
+                  /*threads=*/2, &unwritten)),
+              "success");
+    EXPECT_EQ(unwritten, (llvm::SmallVector<int64_t>{expected, 0, 0}));
+  }
+}
+
 TEST_F(LaunchTest, TheGridHasTheLimitsOfAGpu) {
   std::string text = "func.func @f() attributes {tile.kernel} { return }";
   EXPECT_EQ(launch(text, {{0, 1, 1}}, {}),
@@ -160,7 +186,7 @@ TEST_F(LaunchTest, ArgumentsAreChecked) {
   Buffer square = makeBuffer(values, {8, 8});
   EXPECT_EQ(check("%a: memref<?x?xf32>", {square}), "success");
   EXPECT_EQ(check("%a: memref<?x?xf32>", {}),
-            "kernel 'f': expects 1 arguments, but got 0");
+            "kernel 'f': expects 1 argument, but got 0");
   EXPECT_EQ(check("%a: memref<?x?xf32>", {Scalar{1}}),
             "argument 0: expects an array, but got a scalar");
   EXPECT_EQ(check("%a: f32", {square}),
@@ -170,7 +196,7 @@ TEST_F(LaunchTest, ArgumentsAreChecked) {
   EXPECT_EQ(check("%a: memref<?x?xf16>", {square}),
             "argument 0: expects elements of 2 bytes (f16), but got 4");
   EXPECT_EQ(check("%a: memref<?xf32>", {square}),
-            "argument 0: expects 1 dimensions, but got 2");
+            "argument 0: expects 1 dimension, but got 2");
   EXPECT_EQ(check("%a: memref<8x4xf32, strided<[8, 1]>>", {square}),
             "argument 0: expects extent 1 to be 4, but got 8");
   EXPECT_EQ(check("%a: memref<8x8xf32, strided<[16, 1]>>", {square}),
@@ -218,7 +244,7 @@ TEST_F(LaunchTest, ErrorsUseTheNamesOfArgumentsAndFiles) {
   EXPECT_EQ(launch("func.func @f(%a: memref<?xf32> loc(\"z\"))"
                    " attributes {tile.kernel} { return }",
                    {}, {buffer}),
-            "argument 0 (z) from 'z.npy': expects 1 dimensions, but got 2");
+            "argument 0 (z) from 'z.npy': expects 1 dimension, but got 2");
 }
 
 TEST_F(LaunchTest, KernelsHaveNoResults) {

@@ -20,6 +20,7 @@
 #include "tile/Reference/Buffer.h"
 #include "tile/Reference/Tensor.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 
 #include <array>
@@ -100,8 +101,12 @@ public:
   /// threads: that of the first program, in the order of the grid, that fails.
   /// Arrays may be half written then. Two programs that write one element are
   /// an error even where the values agree. Arrays must not overlap.
+  ///
+  /// `unwritten` receives, for each argument, how many elements of the array no
+  /// program wrote: 0 for a scalar and for a read-only array.
   llvm::Error launch(const Grid &grid, llvm::ArrayRef<Argument> arguments,
-                     unsigned threads = 0) const;
+                     unsigned threads = 0,
+                     llvm::SmallVectorImpl<int64_t> *unwritten = nullptr) const;
 
   /// Calls the function as the only program of a grid and returns its results.
   /// Requires: operands and results are scalars and tiles, and `operands` have
