@@ -38,13 +38,20 @@ static constexpr StringRef magic("\x93NUMPY", 6);
 static constexpr size_t maxRank = 64;
 
 static constexpr NpyTypeInfo npyTypes[] = {
-    {NpyType::F64, {"f64"}, {"<f8"}, 8},  {NpyType::F32, {"f32"}, {"<f4"}, 4},
-    {NpyType::F16, {"f16"}, {"<f2"}, 2},  {NpyType::I64, {"i64"}, {"<i8"}, 8},
-    {NpyType::I32, {"i32"}, {"<i4"}, 4},  {NpyType::I16, {"i16"}, {"<i2"}, 2},
-    {NpyType::I8, {"i8"}, {"|i1"}, 1},    {NpyType::U64, {"u64"}, {"<u8"}, 8},
-    {NpyType::U32, {"u32"}, {"<u4"}, 4},  {NpyType::U16, {"u16"}, {"<u2"}, 2},
-    {NpyType::U8, {"u8"}, {"|u1"}, 1},    {NpyType::Bool, {"b1"}, {"|b1"}, 1},
+    {NpyType::F64, {"f64"}, {"<f8"}, 8},
+    {NpyType::F32, {"f32"}, {"<f4"}, 4},
+    {NpyType::F16, {"f16"}, {"<f2"}, 2},
+    {NpyType::I64, {"i64"}, {"<i8"}, 8},
+    {NpyType::I32, {"i32"}, {"<i4"}, 4},
+    {NpyType::I16, {"i16"}, {"<i2"}, 2},
+    {NpyType::I8, {"i8"}, {"|i1"}, 1},
+    {NpyType::U64, {"u64"}, {"<u8"}, 8},
+    {NpyType::U32, {"u32"}, {"<u4"}, 4},
+    {NpyType::U16, {"u16"}, {"<u2"}, 2},
+    {NpyType::U8, {"u8"}, {"|u1"}, 1},
+    {NpyType::Bool, {"b1"}, {"|b1"}, 1},
     {NpyType::Void8, {"v8"}, {"|V1"}, 1},
+    {NpyType::Void16, {"v16"}, {"<V2"}, 2},
 };
 
 const NpyTypeInfo &tile::getNpyTypeInfo(NpyType type) {
@@ -183,9 +190,9 @@ Expected<NpyType> HeaderParser::parseType() {
     return makeError(file, "expected little-endian elements, but got type " +
                                quote(*descr));
   for (const NpyTypeInfo &info : npyTypes) {
-    // The byte order of a single byte is any of these.
+    // The byte order of a single byte, or of no number, is any of these.
     bool orderMatches =
-        info.bytes == 1
+        info.bytes == 1 || info.type == NpyType::Void16
             ? !descr->empty() && StringRef("|<=").contains(descr->front())
             : descr->starts_with("<");
     if (orderMatches && descr->drop_front() == info.descr.drop_front())
@@ -369,6 +376,13 @@ Expected<NpyArray> tile::parseNpy(ArrayRef<uint8_t> contents, StringRef name) {
 }
 
 Expected<NpyArray> tile::readNpy(StringRef path) {
+  // A directory's own error is as good.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      !llvm::sys::fs::is_regular_file(status) &&
+      !llvm::sys::fs::is_directory(status))
+    return makeError(path, "expected a regular file, but got a pipe or a "
+                           "device");
   // Volatile: the file is read and not mapped, so that one which another
   // process cuts short is an error and not a signal.
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,

@@ -28,7 +28,8 @@
 namespace tile {
 
 /// The element type of an array in a file. FP4 pairs, FP8 and E8M0 travel as
-/// `U8` (or `Void8`), bf16 as `U16`: NumPy has no type of its own for them.
+/// `U8` (or `Void8`), bf16 as `U16` (or `Void16`): NumPy has no type of its own
+/// for them.
 enum class NpyType : uint8_t {
   F64,
   F32,
@@ -42,7 +43,8 @@ enum class NpyType : uint8_t {
   U16,
   U8,
   Bool,
-  Void8, ///< One byte without a meaning, as ml_dtypes saves its FP8 types.
+  Void8,  ///< One byte without a meaning, as ml_dtypes saves its FP8 types.
+  Void16, ///< Two bytes, as it saves bf16.
 };
 
 /// What an element type is called and how large it is.
@@ -55,7 +57,7 @@ struct NpyTypeInfo {
 
 const NpyTypeInfo &getNpyTypeInfo(NpyType type);
 /// The type that we call `name` ("f64", "f32", "f16", "i64" … "i8", "u64" …
-/// "u8", "b1", "v8"), or nullopt.
+/// "u8", "b1", "v8", "v16"), or nullopt.
 std::optional<NpyType> findNpyType(llvm::StringRef name);
 
 /// An array in memory: row-major, contiguous, little-endian.
@@ -81,7 +83,8 @@ struct NpyArray {
 };
 
 /// Reads the array in the file `path`. Data in Fortran order are converted, so
-/// that the result is always row-major. The file must end with the array.
+/// that the result is always row-major. The file must be a regular one, for
+/// others may never end, and end with the array.
 llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
 
 /// Reads an array from a file's contents; `name` stands for the file in errors.
