@@ -57,7 +57,15 @@ static std::string spell(const Option &option) {
 
 static Error unknownOption(const ToolInfo &tool, StringRef spelling) {
   // `--emitt=ptx` has no option of that name either; compare the name alone.
-  StringRef name = spelling.split('=').first;
+  auto [name, value] = spelling.split('=');
+  for (const OptTable::Info &info : optionInfos) {
+    const Option option = getToolOptions().getOption(info.ID);
+    if (name.size() != spelling.size() &&
+        option.getKind() == Option::FlagClass &&
+        (info.Visibility & tool.visibility) && option.getPrefixedName() == name)
+      return createStringError("option '" + name +
+                               "' takes no value, but got '" + value + "'");
+  }
   std::string nearest;
   unsigned distance = getToolOptions().findNearest(
       spelling, nearest, opt::Visibility(tool.visibility));
@@ -103,6 +111,18 @@ Expected<InputArgList> tile::parseToolOptions(const ToolInfo &tool,
     return createStringError(Twine("option '") +
                              args.getArgString(missingIndex) +
                              "' expects a value");
+
+  // LLVM's parser drops empty arguments, and what follows would move up.
+  for (auto [index, text] : enumerate(argv.drop_front())) {
+    auto holds = [&, index = index, text = text](const Arg *arg) {
+      return arg->getNumValues() && arg->getValue() == text &&
+             (arg->getIndex() == index || arg->getIndex() + 1 == index);
+    };
+    if (!*text && none_of(args, holds))
+      return createStringError("expects a file or an option, but argument " +
+                               Twine(index + 1) +
+                               " of the command line is empty");
+  }
 
   // An option that is given twice and means two things is a mistake; the last
   // one must not win silently.

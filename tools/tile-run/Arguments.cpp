@@ -48,7 +48,7 @@ static SmallVector<NpyType, 3> getArrayTypes(Type type) {
   if (type.isF16())
     return {NpyType::F16};
   if (type.isBF16())
-    return {NpyType::U16};
+    return {NpyType::U16, NpyType::Void16};
   if (type.isInteger(64))
     return {NpyType::I64, NpyType::U64};
   if (type.isInteger(32))
@@ -68,6 +68,15 @@ static std::string listArrayTypes(Type type) {
       getArrayTypes(type), os,
       [&](NpyType array) { os << getNpyTypeInfo(array).name; }, " or ");
   return text;
+}
+
+/// How to save an array of a type that NumPy does not have.
+static StringRef getSavingHint(Type type) {
+  if (type.isBF16())
+    return "; save it with .view(np.uint16)";
+  if (isa<FloatType>(type) && getElementBits(type) == 8)
+    return "; save it with .view(np.uint8)";
+  return "";
 }
 
 /// Finds the array type that the user calls `text`, for a memref of `type`.
@@ -129,7 +138,8 @@ Error RunArgument::readArray(StringRef text, Type elementType, bool readOnly) {
     return createStringError("'" + path + "': expects elements of type " +
                              listArrayTypes(elementType) + " for '" +
                              print(elementType) + "', but got " +
-                             getNpyTypeInfo(array->type).name);
+                             getNpyTypeInfo(array->type).name +
+                             getSavingHint(elementType));
   type = array->type;
   shape = array->shape;
   if (Error error = allocate(array->bytes.size()))
@@ -172,6 +182,17 @@ Error RunArgument::makeArray(StringRef text, Type elementType) {
       break;
     end += digits + 1;
   }
+  // No type begins like a number: that is an extent that is not one.
+  StringRef rest = spelling.drop_front(end);
+  if (llvm::all_of(rest, llvm::isDigit))
+    return createStringError("expects EXTENTSxTYPE, such as 128x256xf32, but "
+                             "got '" +
+                             spelling + "', which has no type");
+  if (llvm::isDigit(rest.front()) || StringRef("+-x ").contains(rest.front()))
+    return createStringError("expects EXTENTSxTYPE, such as 128x256xf32, but "
+                             "got '" +
+                             spelling + "', where '" + rest.split('x').first +
+                             "' is not an extent");
   if (end) {
     std::optional<SmallVector<int64_t, 4>> extents =
         parseShape(spelling.take_front(end - 1));
@@ -180,8 +201,7 @@ Error RunArgument::makeArray(StringRef text, Type elementType) {
                                spelling + "'");
     shape = *extents;
   }
-  Expected<NpyType> arrayType =
-      parseArrayType(spelling.drop_front(end), elementType);
+  Expected<NpyType> arrayType = parseArrayType(rest, elementType);
   if (!arrayType)
     return arrayType.takeError();
   type = *arrayType;
@@ -207,6 +227,7 @@ Error RunArgument::makeArray(StringRef text, Type elementType) {
   buffer.origin = path.str();
   argument = std::move(buffer);
   outputPath = path.str();
+  isNewArray = true;
   return Error::success();
 }
 
@@ -230,7 +251,9 @@ static Expected<uint64_t> parseInteger(StringRef text, Type type) {
   APInt value;
   StringRef digits = text;
   const bool negative = digits.consume_front("-");
-  const bool isNumber = !digits.empty() && !digits.getAsInteger(0, value);
+  // Hexadecimal after 0x only: `010` is ten, whatever C makes of it.
+  const unsigned radix = digits.consume_front_insensitive("0x") ? 16 : 10;
+  const bool isNumber = !digits.empty() && !digits.getAsInteger(radix, value);
   // One more bit, for the sign.
   if (isNumber)
     value = value.zext(std::max(value.getBitWidth(), 65u) + 1);
@@ -239,7 +262,8 @@ static Expected<uint64_t> parseInteger(StringRef text, Type type) {
   if (!isNumber || !(negative ? value.isSignedIntN(element.bits)
                               : value.isIntN(element.bits)))
     return expectedValue(type, text,
-                         "an integer of " + Twine(element.bits) + " bits");
+                         "an integer of " + Twine(element.bits) +
+                             (element.bits == 1 ? " bit" : " bits"));
   return value.trunc(64).getZExtValue() & element.getMask();
 }
 

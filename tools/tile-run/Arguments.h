@@ -33,6 +33,9 @@ public:
   /// What a device takes. Arrays stay in this object's memory.
   const reference::Argument &getArgument() const { return argument; }
 
+  /// Whether this is an `out:` array, of which nothing is known before the run.
+  bool isNew() const { return isNewArray; }
+
   /// The file to write after the run, or empty.
   llvm::StringRef getOutputPath() const { return outputPath; }
   /// The contents of that file.
@@ -50,6 +53,7 @@ private:
 
   reference::Argument argument;
   std::string outputPath;
+  bool isNewArray = false;
   // The whole array, of which the argument may be a part.
   NpyType type = NpyType::U8;
   llvm::SmallVector<int64_t, 4> shape;

@@ -15,10 +15,13 @@
 #include "mlir/Parser/Parser.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Reference/Interpreter.h"
+#include "tile/Target/TargetInfo.h"
 #include "tile/Tools/Files.h"
 #include "tile/Tools/Options.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -48,9 +51,12 @@ static constexpr ToolInfo tool = {
     "signed\n"
     "  or unsigned (u64 … u8). A bf16 array is uint16; FP8, E8M0 and FP4-pair "
     "arrays\n"
-    "  are uint8, or a void type of one byte. An out: array may also be given "
-    "the\n"
-    "  kernel's own type, such as f8E4M3FN or f4E2M1FNx2.\n"
+    "  are uint8. Void types of as many bytes, as ml_dtypes saves them, are "
+    "read "
+    "too.\n"
+    "  An out: array may also be given the kernel's own type, such as f8E4M3FN "
+    "or\n"
+    "  f4E2M1FNx2.\n"
     "\nEXAMPLES:\n"
     "  tile-run scale.mlir --device=reference --grid=4,8 out:z.npy:64x128xf32 "
     "in:x.npy val:0.5\n"};
@@ -62,6 +68,7 @@ struct Request {
   std::vector<std::string> arguments;
   TemplateConstants constants;
   reference::Grid grid;
+  std::string gridText;
   std::string entry;
   bool remarks = false;
 };
@@ -112,11 +119,15 @@ static Expected<Request> readRequest(const llvm::opt::InputArgList &args) {
   if (!parsedGrid)
     return parsedGrid.takeError();
   request.grid = *parsedGrid;
+  request.gridText = grid->str();
 
   // The reference compiles nothing, but a mistake is one on every device.
   Expected<CompileOptions> options = getCompileOptions(args);
   if (!options)
     return options.takeError();
+  if (!options->target.empty())
+    if (Error error = findTarget(options->target).takeError())
+      return std::move(error);
   Expected<TemplateConstants> constants = getTemplateConstants(args);
   if (!constants)
     return constants.takeError();
@@ -177,6 +188,32 @@ static void nameArguments(func::FuncOp kernel, llvm::SourceMgr &sources) {
   }
 }
 
+/// What two paths share if they are one file, however they are spelled.
+static std::string identifyFile(StringRef path) {
+  llvm::sys::fs::UniqueID id;
+  if (!llvm::sys::fs::getUniqueID(path, id))
+    return (Twine(id.getDevice()) + ":" + Twine(id.getFile())).str();
+  // Not there yet: its directory, and its name.
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(path));
+  if (folder.empty())
+    folder = ".";
+  if (llvm::sys::fs::getUniqueID(folder, id))
+    return path.str(); // No such directory: it cannot be written.
+  return (Twine(id.getDevice()) + ":" + Twine(id.getFile()) + "/" +
+          llvm::sys::path::filename(path))
+      .str();
+}
+
+/// Warns of an array that the kernel left in part as it was allocated: most
+/// often the grid is too small.
+static void warnOfUnwritten(const Twine &name, int64_t unwritten, int64_t size,
+                            StringRef grid) {
+  llvm::errs() << tool.name << ": warning: " << name << ": " << unwritten
+               << " of " << size << (size == 1 ? " element " : " elements ")
+               << (unwritten == 1 ? "was" : "were")
+               << " not written; the grid is " << grid << '\n';
+}
+
 /// Runs the kernel; a failure without an error has been printed already.
 static Expected<LogicalResult> run(const Request &request) {
   llvm::SourceMgr sources;
@@ -212,10 +249,11 @@ static Expected<LogicalResult> run(const Request &request) {
     return reportFault(kernel.takeError());
 
   if (request.arguments.size() != function->getNumArguments())
-    return createStringError("kernel '" + function->getName() + "' expects " +
-                             Twine(function->getNumArguments()) +
-                             " arguments, but got " +
-                             Twine(request.arguments.size()));
+    return createStringError(
+        "kernel '" + function->getName() + "' expects " +
+        Twine(function->getNumArguments()) +
+        (function->getNumArguments() == 1 ? " argument" : " arguments") +
+        ", but got " + Twine(request.arguments.size()));
   std::vector<RunArgument> holders;
   std::vector<reference::Argument> arguments;
   llvm::StringMap<unsigned> writers;
@@ -227,7 +265,8 @@ static Expected<LogicalResult> run(const Request &request) {
     if (!holder)
       return holder.takeError();
     if (!holder->getOutputPath().empty()) {
-      auto [first, isNew] = writers.try_emplace(holder->getOutputPath(), index);
+      auto [first, isNew] =
+          writers.try_emplace(identifyFile(holder->getOutputPath()), index);
       if (!isNew)
         return createStringError(
             name + ": expects a file of its own, but '" +
@@ -238,7 +277,9 @@ static Expected<LogicalResult> run(const Request &request) {
     holders.push_back(std::move(*holder));
   }
 
-  if (Error error = kernel->launch(request.grid, arguments))
+  SmallVector<int64_t> unwritten;
+  if (Error error =
+          kernel->launch(request.grid, arguments, /*threads=*/0, &unwritten))
     return reportFault(std::move(error));
 
   std::vector<std::string> contents;
@@ -256,6 +297,16 @@ static Expected<LogicalResult> run(const Request &request) {
       outputs.push_back({holder.getOutputPath(), contents[outputs.size()]});
   if (Error error = writeOutputFiles(outputs))
     return std::move(error);
+  for (auto [i, holder] : llvm::enumerate(holders)) {
+    if (!holder.isNew() || unwritten[i] == 0)
+      continue;
+    int64_t size = 1;
+    for (int64_t extent : std::get<reference::Buffer>(arguments[i]).shape)
+      size *= extent;
+    warnOfUnwritten(
+        reference::getArgumentName(*function, static_cast<unsigned>(i)),
+        unwritten[i], size, request.gridText);
+  }
   return success();
 }
 

@@ -116,11 +116,35 @@ TEST(OptionsTest, NumbersAreChecked) {
                           "but got '") +
                   bad + "'");
   EXPECT_EQ(getCompileError({"--num-stages=0"}),
-            "--num-stages expects an integer from 1 to 64, but got '0'");
+            "--num-stages expects an integer from 1 to 8, but got '0'");
   for (const char *bad : {"88", "8", "8.", "8.10", ".8", "8.x", "1.2.3"})
     EXPECT_EQ(getCompileError({"--ptx-version", bad}),
               std::string("--ptx-version expects X.Y, such as 8.8, but got '") +
                   bad + "'");
+}
+
+TEST(OptionsTest, FlagsTakeNoValue) {
+  EXPECT_EQ(getError(compileTool, {"k.mlir", "--lineinfo=1"}),
+            "option '--lineinfo' takes no value, but got '1'");
+  EXPECT_EQ(getError(runTool, {"k.mlir", "--remarks="}),
+            "option '--remarks' takes no value, but got ''");
+  // These have both forms.
+  EXPECT_EQ(getError(runTool, {"k.mlir", "--stats", "--stats=json"}), "");
+}
+
+TEST(OptionsTest, EmptyArgumentsAreNotDropped) {
+  const std::vector<std::string> texts = {"a", "", "b"};
+  EXPECT_EQ(
+      getError(runTool, {texts[0].c_str(), texts[1].c_str(), texts[2].c_str()}),
+      "expects a file or an option, but argument 2 of the command line "
+      "is empty");
+  // A value that is missing, and an argument beyond doubt.
+  EXPECT_EQ(getError(runTool, {"k.mlir", "--grid", texts[1].c_str()}),
+            "option '--grid' expects a value");
+  opt::InputArgList args =
+      cantFail(parse(runTool, {"k.mlir", "--", texts[1].c_str(), "b"}));
+  std::vector<std::string> expected = {"k.mlir", "", "b"};
+  EXPECT_EQ(args.getAllArgValues(OPT_INPUT), expected);
 }
 
 TEST(OptionsTest, HelpIsGivenWhereTheRestIsWrong) {
