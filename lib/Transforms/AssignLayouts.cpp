@@ -330,8 +330,11 @@ void LayoutAssigner::visit(Operation *op) {
             op, permuteLayout(getLayout(op.getSource()), op.getPermutation()));
       })
       .Case([&](ReshapeOp op) {
-        setLayout(op, reshapeLayout(getLayout(op.getSource()),
-                                    getTile(op).getShape()));
+        // The layout of a tile of rank 0 does not count the warps that have it.
+        bool hasRank = getTile(op.getSource()).getRank() > 0;
+        setLayout(op, hasRank ? reshapeLayout(getLayout(op.getSource()),
+                                              getTile(op).getShape())
+                              : getBlocked(getTile(op)));
       })
       .Case([&](BroadcastOp op) {
         setFree(op);

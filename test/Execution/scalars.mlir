@@ -8,7 +8,7 @@
 // RUN: %{run} --entry=arguments --grid=1 --num-warps=2 out:8 val:0 val:127 val:-32768 val:1 val:-1 val:4294967297 val:-0.0 val:65504 val:1e-40
 // RUN: %{run} --entry=elements --grid=2,3 --num-warps=4 out:6x16 in:16x16xi32 in:6x2:max=16
 // RUN: %{run} --entry=elements --grid=2,3 --num-warps=1 out:6x16 in:16x16xi32 in:6x2:max=16
-// RUN: %{run} --entry=rank0 --grid=1 --num-warps=4 out: in: in:8x8
+// RUN: %{run} --entry=rank0 --grid=1 --num-warps=4 out: out:4x4 in: in:8x8
 // RUN: %{run} --entry=whole --grid=2 --num-warps=2 out:32x32 in:32x32 val:1
 // RUN: %{run} --entry=floats --grid=1 --num-warps=2 out:64 in:64 in:64
 // RUN: %{run} --entry=integers --grid=1 --num-warps=1 out:64 in:64:max=8 in:64:max=8
@@ -69,7 +69,7 @@ func.func @elements(%z : memref<6x16xi32>, %x : memref<16x16xi32>, %t : memref<6
 }
 
 // One thread writes the element.
-func.func @rank0(%z : memref<i32>, %x : memref<i32>, %y : memref<8x8xi32>) attributes {tile.kernel} {
+func.func @rank0(%z : memref<i32>, %w : memref<4x4xi32>, %x : memref<i32>, %y : memref<8x8xi32>) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[] : memref<i32> -> tensor<i32>
   %b = tile.load %y[%c0, %c0] : memref<8x8xi32> -> tensor<8x8xi32>
@@ -80,6 +80,9 @@ func.func @rank0(%z : memref<i32>, %x : memref<i32>, %y : memref<8x8xi32>) attri
   %g = tensor.splat %f : tensor<i32>
   %h = arith.muli %e, %g : tensor<i32>
   tile.store %h, %z[] : tensor<i32>, memref<i32>
+  %r = tile.reshape %h : tensor<i32> -> tensor<1x1xi32>
+  %s = tile.broadcast %r : tensor<1x1xi32> -> tensor<4x4xi32>
+  tile.store %s, %w[%c0, %c0] : tensor<4x4xi32>, memref<4x4xi32>
   return
 }
 
