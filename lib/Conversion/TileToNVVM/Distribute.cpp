@@ -883,8 +883,10 @@ static std::optional<LinearLayout> getMovelessLayout(Operation *op) {
 }
 
 /// Checks that the layouts of an operation fit each other, so that each thread
-/// finds its operands in its own registers, and that they are for `numWarps`.
-static LogicalResult verifyLayouts(Operation *op, unsigned numWarps) {
+/// finds its operands in its own registers, and that they are for `numWarps`,
+/// if that is known.
+static LogicalResult verifyLayouts(Operation *op,
+                                   std::optional<unsigned> numWarps) {
   for (Value value : op->getResults()) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
@@ -894,10 +896,10 @@ static LogicalResult verifyLayouts(Operation *op, unsigned numWarps) {
              << type << "; run tile-assign-layouts first";
     // The layout of a tile of rank 0 has no columns to count.
     unsigned warps = 1u << getLayout(type).getDomain().bitsOf("warp");
-    if (warps != numWarps && type.getRank() > 0)
+    if (numWarps && warps != *numWarps && type.getRank() > 0)
       return op->emitOpError("expects a layout of ")
-             << numWarps << " warps, as many as 'tile.num_warps' says, but got "
-             << warps;
+             << *numWarps
+             << " warps, as many as 'tile.num_warps' says, but got " << warps;
   }
   auto refuse = [&] {
     return op->emitOpError("expects layouts of operands and result that fit "
@@ -999,19 +1001,22 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
     for (auto kernel :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
-      if (!warps) {
-        kernel.emitOpError("expects 'tile.num_warps'; run tile-assign-layouts "
-                           "first");
-        return signalPassFailure();
-      }
+      std::optional<unsigned> numWarps;
+      if (warps)
+        numWarps = warps.getInt();
       WalkResult ready = kernel.walk([&](Operation *op) {
-        return failed(verifyLayouts(op, warps.getInt())) ||
+        return failed(verifyLayouts(op, numWarps)) ||
                        failed(verifyAtom(op, **info))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       });
       if (ready.wasInterrupted())
         return signalPassFailure();
+      if (!numWarps) {
+        kernel.emitOpError("expects 'tile.num_warps'; run tile-assign-layouts "
+                           "first");
+        return signalPassFailure();
+      }
       // Both functions stand in the module for a moment.
       std::string name = kernel.getName().str();
       Distributor distributor(kernel, options);
