@@ -130,7 +130,7 @@ static std::string findSetupPtxas() {
   // CHECKOUT/build/bin/tile-compile
   SmallString<128> checkout(program);
   for (int i = 0; i < 3; ++i)
-    checkout = sys::path::parent_path(checkout);
+    checkout.truncate(sys::path::parent_path(checkout).size());
   if (!checkout.empty()) {
     sys::path::append(checkout, ".venv");
     if (std::string path = findInEnvironment(checkout); !path.empty())
