@@ -1,0 +1,218 @@
+//===- Machine.h - Warps, blocks and the launch that runs them --*- C++ -*-===//
+//
+// A launch runs its blocks, each on one host thread; a block runs its warps in
+// turn; a warp runs its splits. A split is a set of lanes of one warp that are
+// at the same instruction of the same frame. Where a branch sends lanes two
+// ways, the split becomes two, and a convergence record says where, and for
+// whom, they meet again: at the immediate postdominator of the branch. Every
+// split gets its turn, so a lane that waits for another one's flag does not
+// starve it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_LIB_EMULATOR_MACHINE_H
+#define TILE_LIB_EMULATOR_MACHINE_H
+
+#include "GlobalAccess.h"
+#include "Lanes.h"
+#include "Program.h"
+#include "SharedMemory.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <memory>
+#include <vector>
+
+namespace tile::emulator {
+
+class Block;
+class Launch;
+
+/// The registers of one call of a function by one warp.
+struct Frame {
+  explicit Frame(const Code &code);
+  ~Frame();
+  Frame(const Frame &) = delete;
+  Frame &operator=(const Frame &) = delete;
+
+  const Code *code;
+  uint8_t *registers; ///< Values, then written bits; zero until written.
+  std::vector<uint32_t> undefined;
+  uint32_t localBase = 0; ///< Of this call in each thread's local memory.
+  Frame *caller = nullptr;
+  const Instruction *call = nullptr; ///< In the caller.
+};
+
+/// Lanes that will meet at `position` of `frame`.
+struct Convergence {
+  uint32_t position = 0;
+  Frame *frame = nullptr;
+  uint32_t expected = 0; ///< Lanes that are still to come or have come.
+  uint32_t arrived = 0;
+  Convergence *parent = nullptr;
+  /// Splits and records that refer to this one.
+  unsigned references = 0;
+};
+
+/// Why a split does not run.
+enum class Wait : uint8_t {
+  None,
+  Collective, ///< At a warp-wide instruction, for the other lanes.
+  Barrier,    ///< At a barrier, for other warps.
+};
+
+struct Split {
+  uint32_t mask = 0;
+  uint32_t position = 0;
+  Frame *frame = nullptr;
+  Convergence *record = nullptr;
+  Wait wait = Wait::None;
+  unsigned barrier = 0; ///< Wait::Barrier: which.
+  /// Polls in a row that failed while nothing else in the block happened.
+  unsigned failedPolls = 0;
+  uint64_t pollProgress = 0;
+  uint64_t steps = 0; ///< Instructions since the split began its turn.
+};
+
+/// A warp, as instructions see it.
+class Warp {
+public:
+  Warp(Block &block, unsigned index);
+  ~Warp();
+
+  Block &getBlock() const { return block; }
+  /// Position in the block.
+  unsigned getIndex() const { return index; }
+  /// Lanes that exist: the last warp of a block may have fewer than 32.
+  uint32_t getLanes() const { return lanes; }
+  /// Lanes that have not exited.
+  uint32_t getLiveLanes() const { return live; }
+  /// The thread of a lane in its block.
+  Dim3 getThread(unsigned lane) const;
+
+  /// Ends the launch: `lane` of this warp failed `check` at `instruction`. The
+  /// first fault of a block is kept. Execution stops after the instruction.
+  void fault(const Instruction &instruction, unsigned lane, Check check,
+             const llvm::Twine &message,
+             std::optional<uint64_t> address = std::nullopt,
+             llvm::StringRef buffer = "", std::vector<std::string> notes = {});
+
+  /// An error if any active lane of `slot` is unwritten: "… reaches `what`".
+  /// Returns whether all is well.
+  bool checkDefined(const Instruction &instruction, const Lanes &lanes,
+                    Slot slot, llvm::StringRef what);
+
+  /// Local memory of one thread: values and, beside them, whether a byte has
+  /// been written (0xFF) or in part. Grows with calls.
+  uint8_t *getLocal(unsigned lane) { return local.data() + lane * localStride; }
+  uint8_t *getLocalWritten(unsigned lane) {
+    return localWritten.data() + lane * localStride;
+  }
+  uint32_t getLocalSize() const { return localStride; }
+
+  InstructionCounters &getCounters(const Instruction &instruction);
+  /// Whether memory traffic is to be counted.
+  bool collectsStatistics() const;
+
+private:
+  friend class Block;
+  friend class WarpScheduler;
+
+  Block &block;
+  unsigned index;
+  uint32_t lanes, live;
+  std::vector<std::unique_ptr<Split>> splits;
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::unique_ptr<Convergence>> records;
+  std::vector<uint8_t> local, localWritten;
+  uint32_t localStride = 0;
+  uint64_t issued = 0;
+};
+
+/// One hardware barrier of a block.
+struct BlockBarrier {
+  unsigned expected = 0; ///< Threads; 0 while nobody has come.
+  unsigned arrived = 0;
+  bool hasCount = false;
+  bool isReduction = false;
+  uint32_t reduction = 0; ///< Of `bar.red` so far.
+  SyncObject clock;
+  llvm::SmallVector<Warp *, 4> waiting; ///< Warps in the order they came.
+};
+
+/// A block, as instructions see it.
+class Block {
+public:
+  Block(Launch &launch, uint64_t index);
+  ~Block();
+
+  Launch &getLaunch() const { return launch; }
+  const Program &getProgram() const;
+  /// Position in the grid.
+  Dim3 getPosition() const { return position; }
+  uint64_t getIndex() const { return index; }
+
+  SharedMemory &getShared() { return shared; }
+  /// The view of global memory, with the block's part of its checks.
+  GlobalAccess &getGlobal() { return global; }
+  llvm::ArrayRef<uint8_t> getParameters() const;
+  unsigned getNumWarps() const { return static_cast<unsigned>(warps.size()); }
+
+  /// Says that something another warp may wait for has happened: polls that
+  /// fail without it are a deadlock.
+  void noteProgress() { ++progress; }
+  /// Called by a poll (`mbarrier.try_wait`) that failed: the split goes on, but
+  /// others run first. `what` describes what it waits for, for the deadlock
+  /// report; it is called only then.
+  void notePoll(Lanes &lanes, const Instruction &instruction,
+                llvm::function_ref<std::string()> what);
+  bool hasFault() const { return fault != nullptr; }
+
+  /// Whatever instruction families keep per block.
+  struct State {
+    virtual ~State() = default;
+  };
+  /// The state of type `T` (a class derived from State, default
+  /// constructible), made on first use. `T::kKey` is its index, below 4.
+  template <typename T>
+  T &getState() {
+    std::unique_ptr<State> &state = states[T::kKey];
+    if (!state)
+      state = std::make_unique<T>();
+    return static_cast<T &>(*state);
+  }
+
+private:
+  friend class Warp;
+  friend class WarpScheduler;
+  friend class Launch;
+
+  Launch &launch;
+  uint64_t index;
+  Dim3 position;
+  SharedMemory shared;
+  GlobalAccess global;
+  std::vector<std::unique_ptr<Warp>> warps;
+  BlockBarrier barriers[16];
+  std::unique_ptr<State> states[4];
+  std::unique_ptr<Fault> fault;
+  uint64_t progress = 0;
+  uint64_t steps = 0;
+  std::vector<InstructionCounters> *counters = nullptr;
+};
+
+/// What all blocks of a launch share.
+class Launch {
+public:
+  const Program *program = nullptr;
+  const LaunchOptions *options = nullptr;
+  Dim3 grid, block;
+  unsigned numThreads = 0; ///< Of a block.
+  uint32_t sharedBytes = 0; ///< End of shared memory, reserved bytes included.
+  std::vector<uint8_t> parameters;
+  GlobalSpace *global = nullptr;
+};
+
+} // namespace tile::emulator
+
+#endif // TILE_LIB_EMULATOR_MACHINE_H
