@@ -3,7 +3,7 @@
 // How an instruction becomes a loop over the lanes of a warp, and how
 // "unwritten" follows the data. The rule without a special case: a result is
 // unwritten, in all its bits, where any operand has an unwritten bit.
-// Bit-wise instructions refine it with `defineBits`.
+// Bit-wise instructions refine it with `storeBits`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +72,29 @@ inline void setWritten(Lanes &lanes, Slot slot, unsigned lane, T bits) {
   }
   mask |= uint32_t(1) << lane;
   reinterpret_cast<T *>(lanes.written + slot)[lane] = bits;
+}
+
+/// Stores `values` to the active lanes of `slot`. Of those lanes the ones in
+/// `undefined` get the written bits `written(lane)`, which may be all; the
+/// others are wholly written. `written` may look at the operands: it is called
+/// before anything is stored, for lanes in `undefined` alone.
+template <typename T, typename F>
+inline void storeBits(Lanes &lanes, Slot slot, const T (&values)[kLanes],
+                      uint32_t undefined, F written) {
+  undefined &= lanes.active;
+  if (!undefined) {
+    store(lanes, slot, values);
+    define(lanes, slot);
+    return;
+  }
+  T bits[kLanes];
+  forLanes(undefined,
+           [&](unsigned lane) { bits[lane] = static_cast<T>(written(lane)); });
+  store(lanes, slot, values);
+  define(lanes, slot);
+  forLanes(undefined, [&](unsigned lane) {
+    setWritten<T>(lanes, slot, lane, bits[lane]);
+  });
 }
 
 /// d = f(a), lane by lane.

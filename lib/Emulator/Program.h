@@ -101,6 +101,7 @@ struct Instruction {
   InstructionClass instructionClass = InstructionClass::Other;
   /// The decoder put it beside the one of the text: not counted.
   bool isHidden = false;
+  bool isMeetingPoint = false; ///< Lanes of some branch meet here again.
   Slot members = kNoSlot; ///< Collective.
   /// Position among all instructions of the program; the key of counters.
   uint32_t index = 0;
@@ -160,6 +161,9 @@ struct Code {
   uint32_t localBytes = 0;
   /// Offsets in local memory of the device function's parameters and results.
   llvm::SmallVector<uint32_t> parameterOffsets, resultOffsets;
+  /// The carry flag of `add.cc`, `addc` and their like, a predicate; kNoSlot
+  /// until an instruction needs it.
+  Slot carry = kNoSlot;
 };
 
 /// One parameter or result of a call: bytes of the caller's local memory, or a
