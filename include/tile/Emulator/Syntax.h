@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/StringSaver.h"
@@ -81,7 +82,8 @@ struct InitialValue {
   const Function *function = nullptr;
   int64_t offset = 0;
   bool generic = false; ///< `generic(name)`: an address in generic space.
-  /// `mask(…)`: which byte of the address is stored; nullopt for all of it.
+  /// Which byte of the address is stored, as a mask: 0xff00 is the second one.
+  /// nullopt for all of it.
   std::optional<uint64_t> mask;
 };
 
@@ -113,18 +115,20 @@ struct Operand {
   enum class Kind : uint8_t {
     Register, ///< `variable`, perhaps negated (`!%p1`) or a part (`%v.x`).
     Special,  ///< A special register: `text` is "%tid.x".
-    Integer,  ///< `bits`, two's complement.
+    Integer,  ///< `bits`, two's complement. WARP_SZ is one, 32.
     Float,    ///< `bits` of an f32 (`0f…`) or f64 (`0d…`, decimal text).
     Symbol,   ///< A variable or function whose address is meant.
     Label,    ///< `label`: an index into `Function::labels`.
     Vector,   ///< `{a, b}`: `children`; also brace lists of call targets.
     Address,  ///< `[base + offset]`: `children[0]` is the base, which is a
-              ///< Register, Symbol or Integer; `children[1]`, if there, is a
-              ///< Vector of tensor coordinates.
+              ///< Register, Symbol or Integer; what follows it after commas, if
+              ///< anything, is a Vector of tensor coordinates, and before that
+              ///< the sampler of a texture.
     List,     ///< `(a, b)`: `children`, the parameters of a call.
     Pair,     ///< `%p|%q` or `%r|%p`: `children`.
     Sink,     ///< `_`
-    Word,     ///< Any other identifier, as written in `text`.
+    Word,     ///< Any other word, as written in `text`: so far only a register
+              ///< with the selector of a video instruction, `%r1.b0`.
   };
 
   Kind kind = Kind::Word;
@@ -210,12 +214,20 @@ struct SyntaxTree {
   unsigned addressSize = 64;
   std::vector<llvm::StringRef> files; ///< `.file`, by position of appearance.
   std::deque<Variable> variables;     ///< Module scope.
-  std::deque<Function> functions;     ///< Declarations and definitions, merged.
+  /// Declarations and definitions, merged. A use of a name that `.alias`
+  /// declares refers to the function that the alias stands for.
+  std::deque<Function> functions;
   std::vector<LaunchComment> launches;
 
   /// The entry named `name`, or the only one where `name` is empty. The error
   /// lists the entries that there are.
   llvm::Expected<const Function *> findEntry(llvm::StringRef name) const;
+
+  /// The text of a line, or nothing where there is no such line.
+  llvm::StringRef getLine(Location location) const;
+
+  /// A PtxError about a place of this file, with its line.
+  llvm::Error makeError(Location location, const llvm::Twine &message) const;
 
   /// Owner of every string above; `source` is the text itself.
   llvm::BumpPtrAllocator allocator;
@@ -229,9 +241,11 @@ class PtxError : public llvm::ErrorInfo<PtxError> {
 public:
   static char ID;
 
-  PtxError(std::string file, Location location, std::string message)
-      : file(std::move(file)), location(location),
-        message(std::move(message)) {}
+  /// `sourceLine` is the text of the line, empty where it is not known.
+  PtxError(std::string file, Location location, std::string message,
+           std::string sourceLine = "")
+      : file(std::move(file)), location(location), message(std::move(message)),
+        sourceLine(std::move(sourceLine)) {}
 
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override;
@@ -244,6 +258,7 @@ private:
   std::string file;
   Location location;
   std::string message;
+  std::string sourceLine;
 };
 
 /// Parses PTX text. `name` stands for the file in errors. Never crashes on any
