@@ -12,7 +12,7 @@ set(TILE_MAY_LINK_TileReference TileDialect TileFormats TileLayout MLIR)
 set(TILE_MAY_LINK_TileTransforms TileDialect TileFormats TileLayout TileTarget MLIR)
 set(TILE_MAY_LINK_TileConversion TileDialect TileFormats TileLayout TileTarget
     TileTransforms MLIR)
-set(TILE_MAY_LINK_TileTools MLIR)
+set(TILE_MAY_LINK_TileTools TileFormats MLIR)
 
 # Every target that `library` links, directly or not, in `out`.
 function(tile_get_links library out)

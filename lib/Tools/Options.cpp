@@ -201,8 +201,8 @@ static void printHelp(const ToolInfo &tool) {
   printWrapped(tool.overview, 0);
   const OptTable &table = getToolOptions();
   // What a tool alone has comes first, what every tool has last.
-  for (unsigned group :
-       {OPT_grp_run, OPT_grp_output, OPT_grp_kernel, OPT_grp_general}) {
+  for (unsigned group : {OPT_grp_run, OPT_grp_emulator, OPT_grp_output,
+                         OPT_grp_kernel, OPT_grp_general}) {
     bool first = true;
     for (const OptTable::Info &info : optionInfos) {
       const char *help =
@@ -232,13 +232,39 @@ bool tile::printHelpOrVersion(const ToolInfo &tool, const InputArgList &args) {
   return false;
 }
 
+char ReportedError::ID = 0;
+
+void ReportedError::log(raw_ostream &os) const {
+  os << "stopped by the errors above";
+}
+
+std::error_code ReportedError::convertToErrorCode() const {
+  return inconvertibleErrorCode();
+}
+
 void tile::reportError(const ToolInfo &tool, Error error) {
   handleAllErrors(
-      std::move(error),
+      std::move(error), [](const ReportedError &) {},
       [](const TemplateError &e) { errs() << e.message() << '\n'; },
       [&](const ErrorInfoBase &e) {
         errs() << tool.name << ": error: " << e.message() << '\n';
       });
+}
+
+int tile::runTool(const ToolInfo &tool, ArrayRef<const char *> argv,
+                  function_ref<Error(const InputArgList &)> run) {
+  Expected<InputArgList> args = parseToolOptions(tool, argv);
+  if (!args) {
+    reportError(tool, args.takeError());
+    return 1;
+  }
+  if (printHelpOrVersion(tool, *args))
+    return 0;
+  if (Error error = run(*args)) {
+    reportError(tool, std::move(error));
+    return 1;
+  }
+  return 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,6 +290,38 @@ Expected<std::optional<int64_t>> tile::getInteger(const InputArgList &args,
                              " expects an integer from " + Twine(min) + " to " +
                              Twine(max) + ", but got '" + *text + "'");
   return value;
+}
+
+Expected<std::optional<std::array<unsigned, 3>>>
+tile::getExtents(const InputArgList &args, OptionID option,
+                 const std::array<unsigned, 3> &limits) {
+  std::optional<StringRef> text = getValue(args, option);
+  if (!text)
+    return std::nullopt;
+  const std::string name = spell(getToolOptions().getOption(option));
+  std::array<unsigned, 3> extents = {1, 1, 1};
+  SmallVector<StringRef, 3> parts;
+  text->split(parts, ',');
+  if (parts.size() > 3)
+    return createStringError(name + " expects at most 3 dimensions, but got '" +
+                             *text + "'");
+  for (auto [dim, part] : enumerate(parts))
+    if (part.getAsInteger(10, extents[dim]) || extents[dim] < 1 ||
+        extents[dim] > limits[dim])
+      return createStringError(name + " expects dimension " + Twine(dim) +
+                               " to be an integer from 1 to " +
+                               Twine(limits[dim]) + ", but got '" + part + "'");
+  return extents;
+}
+
+Expected<std::array<unsigned, 3>> tile::getGrid(const InputArgList &args) {
+  Expected<std::optional<std::array<unsigned, 3>>> grid =
+      getExtents(args, OPT_grid, {2147483647, 65535, 65535});
+  if (!grid)
+    return grid.takeError();
+  if (!*grid)
+    return createStringError("--grid is required, such as --grid=4,8");
+  return **grid;
 }
 
 /// `8.8` is 88. Minor versions have one digit.

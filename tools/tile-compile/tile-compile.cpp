@@ -5,21 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "tile/Codegen/Compiler.h"
 #include "tile/Codegen/Ptxas.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/TargetInfo.h"
 #include "tile/Tools/Files.h"
+#include "tile/Tools/KernelFile.h"
 #include "tile/Tools/Options.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -143,8 +139,11 @@ static void printResources(const PtxasResult &assembled,
   }
 }
 
-/// Runs the compiler; a failure without an error has been printed already.
-static Expected<LogicalResult> run(const Request &request) {
+static Error run(const llvm::opt::InputArgList &args) {
+  Expected<Request> read = readRequest(args);
+  if (!read)
+    return read.takeError();
+  const Request &request = *read;
   // Ask for the assembler first: without it the rest is in vain.
   std::optional<Ptxas> ptxas;
   if (request.cubin || request.printResources) {
@@ -159,24 +158,17 @@ static Expected<LogicalResult> run(const Request &request) {
                    << ": note: no ptxas found, so no resources to print\n";
   }
 
-  llvm::SourceMgr sources;
   DialectRegistry registry;
   registerTileDialects(registry);
   registerCodegenDialects(registry);
-  if (Error error =
-          addKernelFile(sources, request.input, request.constants, registry))
-    return std::move(error);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  if (failed(setUpDiagnostics(context, request.remarks)))
-    return failure();
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    return failure();
+  Expected<std::unique_ptr<KernelFile>> file = KernelFile::parse(
+      request.input, request.constants, registry, request.remarks);
+  if (!file)
+    return file.takeError();
   FailureOr<CompileResult> compiled =
-      compile(*module, request.kind, request.options);
+      compile((*file)->getModule(), request.kind, request.options);
   if (failed(compiled))
-    return failure();
+    return ReportedError::get();
 
   std::string cubin, launchLines, launchPath = request.output + ".launch";
   SmallVector<OutputFile, 2> outputs;
@@ -197,30 +189,10 @@ static Expected<LogicalResult> run(const Request &request) {
   } else {
     outputs.push_back({request.output, compiled->text});
   }
-  if (Error error = writeOutputFiles(outputs))
-    return std::move(error);
-  return success();
+  return writeOutputFiles(outputs);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  Expected<llvm::opt::InputArgList> args =
-      parseToolOptions(tool, llvm::ArrayRef(argv, argc));
-  if (!args) {
-    reportError(tool, args.takeError());
-    return 1;
-  }
-  if (printHelpOrVersion(tool, *args))
-    return 0;
-  Expected<Request> request = readRequest(*args);
-  if (!request) {
-    reportError(tool, request.takeError());
-    return 1;
-  }
-  Expected<LogicalResult> result = run(*request);
-  if (!result) {
-    reportError(tool, result.takeError());
-    return 1;
-  }
-  return failed(*result);
+  return runTool(tool, llvm::ArrayRef<const char *>(argv, argc), run);
 }

@@ -12,12 +12,14 @@
 #include "tile/Codegen/Compiler.h"
 #include "tile/Tools/Template.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
 #include <optional>
 
 namespace tile {
@@ -26,6 +28,7 @@ namespace tile {
 enum OptionVisibility : unsigned {
   CompileOption = 1 << 1, ///< tile-compile
   RunOption = 1 << 2,     ///< tile-run
+  PtxRunOption = 1 << 3,  ///< ptx-run
 };
 
 /// One enumerator per option: `OPT_target`, `OPT_D`, `OPT_INPUT` (arguments
@@ -61,9 +64,29 @@ parseToolOptions(const ToolInfo &tool, llvm::ArrayRef<const char *> argv);
 bool printHelpOrVersion(const ToolInfo &tool,
                         const llvm::opt::InputArgList &args);
 
+/// An error whose text has been printed already, by MLIR's diagnostics or by a
+/// device: a tool fails and says no more.
+class ReportedError : public llvm::ErrorInfo<ReportedError> {
+public:
+  static char ID;
+
+  static llvm::Error get() { return llvm::make_error<ReportedError>(); }
+
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override;
+};
+
 /// Prints `error` to the standard error as `TOOL: error: MESSAGE`, one line per
-/// error; a `TemplateError` is printed as `FILE:LINE:COLUMN: error: MESSAGE`.
+/// error; a `TemplateError` is printed as `FILE:LINE:COLUMN: error: MESSAGE`,
+/// and a `ReportedError` not at all.
 void reportError(const ToolInfo &tool, llvm::Error error);
+
+/// What the `main` of a tool does: parses the command line, prints what
+/// `--help` or `--version` asks for, or else calls `run` and reports its error.
+/// Returns the exit status.
+int runTool(
+    const ToolInfo &tool, llvm::ArrayRef<const char *> argv,
+    llvm::function_ref<llvm::Error(const llvm::opt::InputArgList &)> run);
 
 /// The value of a string option, or nullopt if it was not given.
 std::optional<llvm::StringRef> getValue(const llvm::opt::InputArgList &args,
@@ -74,6 +97,16 @@ std::optional<llvm::StringRef> getValue(const llvm::opt::InputArgList &args,
 llvm::Expected<std::optional<int64_t>>
 getInteger(const llvm::opt::InputArgList &args, OptionID option, int64_t min,
            int64_t max);
+
+/// The value of an option that takes `X[,Y[,Z]]`, each from 1 to its
+/// limit, or nullopt if it was not given. What is left out is 1.
+llvm::Expected<std::optional<std::array<unsigned, 3>>>
+getExtents(const llvm::opt::InputArgList &args, OptionID option,
+           const std::array<unsigned, 3> &limits);
+
+/// The value of `--grid`, which is required.
+llvm::Expected<std::array<unsigned, 3>>
+getGrid(const llvm::opt::InputArgList &args);
 
 /// Reads the compile options of the `kernel` group. The target is not looked
 /// up, and is empty if it was not given: see `validate`.

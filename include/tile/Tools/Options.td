@@ -11,10 +11,18 @@ include "llvm/Option/OptParser.td"
 
 def CompileOption : OptionVisibility; // tile-compile
 def RunOption : OptionVisibility;     // tile-run
+def PtxRunOption : OptionVisibility;  // ptx-run
 
 class InCompile { list<OptionVisibility> Visibility = [CompileOption]; }
 class InRun { list<OptionVisibility> Visibility = [RunOption]; }
+class InPtxRun { list<OptionVisibility> Visibility = [PtxRunOption]; }
+/// Tools that read kernels of the tile dialect.
 class InBoth { list<OptionVisibility> Visibility = [CompileOption, RunOption]; }
+/// Tools that launch kernels.
+class InRuns { list<OptionVisibility> Visibility = [RunOption, PtxRunOption]; }
+class InAll {
+  list<OptionVisibility> Visibility = [CompileOption, RunOption, PtxRunOption];
+}
 
 /// A boolean `--name`.
 class Switch<string name> : Flag<["--"], name>;
@@ -29,10 +37,10 @@ class Twin<string name, Option option> : Separate<["--"], name>,
 
 def grp_general : OptionGroup<"general">, HelpText<"General options">;
 
-def help : Switch<"help">, InBoth, Group<grp_general>,
+def help : Switch<"help">, InAll, Group<grp_general>,
   HelpText<"Print this text and exit">;
-def : Flag<["-"], "h">, Alias<help>, InBoth, Group<grp_general>;
-def version : Switch<"version">, InBoth, Group<grp_general>,
+def : Flag<["-"], "h">, Alias<help>, InAll, Group<grp_general>;
+def version : Switch<"version">, InAll, Group<grp_general>,
   HelpText<"Print the version and exit">;
 
 def o : JoinedOrSeparate<["-"], "o">, InCompile, Group<grp_general>,
@@ -126,7 +134,7 @@ def ptxas : Value<"ptxas">, InCompile, Group<grp_output>,
 def : Twin<"ptxas", ptxas>, InCompile;
 
 //===----------------------------------------------------------------------===//
-// tile-run
+// Launches
 //===----------------------------------------------------------------------===//
 
 def grp_run : OptionGroup<"run">, HelpText<"Run options">;
@@ -136,19 +144,97 @@ def device : Value<"device">, InRun, Group<grp_run>,
   HelpText<"Where to run; required">;
 def : Twin<"device", device>, InRun;
 
-def entry : Value<"entry">, InRun, Group<grp_run>,
+def entry : Value<"entry">, InRuns, Group<grp_run>,
   MetaVarName<"NAME">,
   HelpText<"Kernel to run; needed only where the file has several">;
-def : Twin<"entry", entry>, InRun;
+def : Twin<"entry", entry>, InRuns;
 
-def grid : Value<"grid">, InRun, Group<grp_run>,
+def grid : Value<"grid">, InRuns, Group<grp_run>,
   MetaVarName<"X[,Y[,Z]]">,
+  HelpTextForVariants<[PtxRunOption],
+    "Blocks in each dimension, at most 2147483647, 65535 and 65535; required">,
   HelpText<"Tile programs in each dimension, at most 2147483647, 65535 and "
            "65535; required">;
-def : Twin<"grid", grid>, InRun;
+def : Twin<"grid", grid>, InRuns;
 
-def stats : Switch<"stats">, InRun, Group<grp_run>,
-  HelpText<"Print the counters of the emulator">;
-def stats_EQ : Joined<["--"], "stats=">, InRun, Group<grp_run>,
+def block : Value<"block">, InPtxRun, Group<grp_run>,
+  MetaVarName<"X[,Y[,Z]]">,
+  HelpText<"Threads of a block in each dimension, at most 1024, 1024 and 64, "
+           "and 1024 in all; the default is that of `.reqntid` or of the file's "
+           "`tile.launch` line">;
+def : Twin<"block", block>, InPtxRun;
+
+def shared : Value<"shared">, InPtxRun, Group<grp_run>,
+  MetaVarName<"BYTES">,
+  HelpText<"Dynamic shared memory of a block; the default is that of the "
+           "file's `tile.launch` line, or 0">;
+def : Twin<"shared", shared>, InPtxRun;
+
+def threads : Value<"threads">, InRuns, Group<grp_run>,
+  MetaVarName<"N">,
+  HelpText<"Threads of this machine to run on; results do not depend on it "
+           "(default: one per CPU)">;
+def : Twin<"threads", threads>, InRuns;
+
+def list_kernels : Switch<"list">, InPtxRun, Group<grp_run>,
+  HelpText<"Print the kernels of the file with their parameters, and exit">;
+
+def instructions : Switch<"instructions">, InPtxRun, Group<grp_run>,
+  HelpText<"Print the instructions that the emulator knows, as Markdown, and "
+           "exit">;
+
+//===----------------------------------------------------------------------===//
+// The emulator
+//===----------------------------------------------------------------------===//
+
+def grp_emulator : OptionGroup<"emulator">, HelpText<"Emulator options">;
+
+def accumulate : Value<"accumulate">, InRuns, Group<grp_emulator>,
+  MetaVarName<"exact|hardware">, Values<"exact,hardware">,
+  HelpText<"How tensor-core instructions add: in f64 with one rounding, or "
+           "as published models of the target's hardware do (default: exact)">;
+def : Twin<"accumulate", accumulate>, InRuns;
+
+def schedule : Value<"schedule">, InRuns, Group<grp_emulator>,
+  MetaVarName<"in-order|random">, Values<"in-order,random">,
+  HelpText<"In which order warps run: `random` shows races that the default, "
+           "in-order, may hide">;
+def : Twin<"schedule", schedule>, InRuns;
+
+def seed : Value<"seed">, InRuns, Group<grp_emulator>,
+  MetaVarName<"N">,
+  HelpText<"Seed of --schedule=random; the same seed gives the same order "
+           "(default: 0)">;
+def : Twin<"seed", seed>, InRuns;
+
+def allow : Value<"allow">, InRuns, Group<grp_emulator>,
+  MetaVarName<"write-write">, Values<"write-write">,
+  HelpText<"Let two blocks store different values to one element">;
+def : Twin<"allow", allow>, InRuns;
+
+def step_limit : Value<"step-limit">, InRuns, Group<grp_emulator>,
+  MetaVarName<"N">,
+  HelpText<"Instructions of warps that one block may execute before it counts "
+           "as hung (default: 2^34)">;
+def : Twin<"step-limit", step_limit>, InRuns;
+
+def stats : Switch<"stats">, InRuns, Group<grp_emulator>,
+  HelpText<"Print what the launch did: instructions, memory traffic, bank "
+           "conflicts, …">;
+def stats_EQ : Joined<["--"], "stats=">, InRuns, Group<grp_emulator>,
   MetaVarName<"json">, Values<"json">,
-  HelpText<"Print the counters of the emulator as JSON">;
+  HelpText<"Print the same as one JSON object">;
+def stats_per_line : Switch<"stats-per-line">, InRuns, Group<grp_emulator>,
+  HelpText<"Print the counters of each PTX instruction as well">;
+
+def trace : Value<"trace">, InRuns, Group<grp_emulator>,
+  MetaVarName<"BLOCK:WARP[:LANE]">,
+  HelpText<"Print what one warp, or one lane of it, executes and writes, to the "
+           "standard error; BLOCK is X[,Y[,Z]]">;
+def : Twin<"trace", trace>, InRuns;
+
+def watch : Value<"watch">, InRuns, Group<grp_emulator>,
+  MetaVarName<"ARG[+OFFSET[:BYTES]]">,
+  HelpText<"Print every access to BYTES (default: 1) bytes at OFFSET of array "
+           "ARG, an argument counted from 0, to the standard error">;
+def : Twin<"watch", watch>, InRuns;

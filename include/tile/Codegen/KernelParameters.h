@@ -1,0 +1,58 @@
+//===- KernelParameters.h - What a compiled kernel is launched with -------===//
+//
+// The calling convention of docs/spec.md, as seen by whoever launches a
+// compiled kernel: a memref argument is a pointer, its dynamic extents and then
+// its dynamic strides; a scalar is itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_CODEGEN_KERNELPARAMETERS_H
+#define TILE_CODEGEN_KERNELPARAMETERS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace mlir::func {
+class FuncOp;
+} // namespace mlir::func
+
+namespace tile {
+
+/// One parameter of the entry point of a compiled kernel.
+struct KernelParameter {
+  enum class Kind : uint8_t {
+    Pointer, ///< Address of a memref's first element, aligned to 16 bytes.
+    Extent,  ///< A dynamic extent of a memref, in elements.
+    Stride,  ///< A dynamic stride of a memref, in elements.
+    Scalar,
+  };
+
+  Kind kind = Kind::Scalar;
+  unsigned argument = 0; ///< Of the kernel, which it stems from.
+  unsigned dim = 0;      ///< Extent, Stride: the dimension.
+  unsigned bytes = 8;    ///< 1, 2, 4 or 8.
+};
+
+/// The parameters of the entry point that `kernel` becomes, in order.
+/// Requires: the function is a verified kernel that has not been compiled yet.
+llvm::SmallVector<KernelParameter>
+getKernelParameters(mlir::func::FuncOp kernel);
+
+/// An argument of a kernel.
+struct KernelArgument {
+  uint64_t bits = 0; ///< The address of an array, or the code of a scalar.
+  llvm::ArrayRef<int64_t> shape;   ///< Array: extents, in elements.
+  llvm::ArrayRef<int64_t> strides; ///< Array: strides, in elements.
+};
+
+/// The value of each parameter for a launch with `arguments`; its bytes are the
+/// lowest ones. Requires: `arguments` have the ranks of the kernel's.
+llvm::SmallVector<uint64_t>
+getParameterValues(llvm::ArrayRef<KernelParameter> parameters,
+                   llvm::ArrayRef<KernelArgument> arguments);
+
+} // namespace tile
+
+#endif // TILE_CODEGEN_KERNELPARAMETERS_H
