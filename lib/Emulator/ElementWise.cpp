@@ -34,7 +34,7 @@ Error tile::emulator::expectType(Decoder &decoder, Type type,
     names.push_back(getTypeName(one));
   if (what.empty())
     what = decoder.getStatement().opcode.front();
-  return decoder.error(what + " expects " + join(names) + ", but got ." +
+  return decoder.error("'" + what + "' expects " + join(names) + ", but got ." +
                        getTypeName(type));
 }
 
@@ -52,8 +52,8 @@ Expected<StringRef> tile::emulator::takeOneOf(Decoder &decoder,
                                               ArrayRef<StringRef> words) {
   StringRef word = decoder.takeAny(words);
   if (word.empty())
-    return decoder.error(decoder.getStatement().opcode.front() + " expects " +
-                         join(words));
+    return decoder.error("'" + decoder.getStatement().opcode.front() +
+                         "' expects " + join(words));
   return word;
 }
 
@@ -96,7 +96,7 @@ tile::emulator::emitLanewise(Decoder &decoder, Execute execute,
   if (slots.size() > 2)
     instruction.c = slots[2];
   if (slots.size() > 3)
-    instruction.operands = decoder.getProgram().own(slots);
+    instruction.operands = decoder.getProgram().own(ArrayRef<Slot>(slots));
   return &instruction;
 }
 

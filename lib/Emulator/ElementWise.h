@@ -61,8 +61,8 @@ Execute forBits(Type type, F f) {
   }
 }
 
-/// An error unless `type` is one of `expected`: "mul24 expects .u32 or .s32, but
-/// got .f32". `what`, where given, stands for the instruction's name.
+/// An error unless `type` is one of `expected`: "'mul24' expects .u32 or .s32,
+/// but got .f32". `what`, where given, stands for the instruction's name.
 llvm::Error expectType(Decoder &decoder, Type type,
                        llvm::ArrayRef<Type> expected,
                        llvm::StringRef what = "");
@@ -71,16 +71,17 @@ llvm::Error expectType(Decoder &decoder, Type type,
 llvm::Expected<Type> takeTypeOf(Decoder &decoder,
                                 llvm::ArrayRef<Type> expected);
 
-/// Takes one of `words`, which must be there: "shf expects .l or .r".
+/// Takes one of `words`, which must be there: "'shf' expects .l or .r".
 llvm::Expected<llvm::StringRef>
 takeOneOf(Decoder &decoder, llvm::ArrayRef<llvm::StringRef> words);
 
 /// An error unless the module's target is sm_`architecture` or later.
 llvm::Error expectArchitecture(Decoder &decoder, unsigned architecture);
 
-/// Emits `execute` for a statement with the operands `d, a, b, …`: a destination
-/// of type `d` and one source for each of `sources`. The first three go to `a`,
-/// `b` and `c`, all of them to `operands` where there are more.
+/// Emits `execute` for a statement with the operands `d, a, b, …`: a
+/// destination of type `d` and one source for each of `sources`. The first
+/// three go to `a`, `b` and `c`, all of them to `operands` where there are
+/// more.
 llvm::Expected<Instruction *> emitLanewise(Decoder &decoder, Execute execute,
                                            InstructionClass instructionClass,
                                            Type d,
