@@ -90,7 +90,11 @@ struct AddressOperand {
 /// What a family's function sees of one statement, and how it answers.
 class Decoder {
 public:
-  Decoder(Program &program, Code &code);
+  /// What decoding one function has learnt so far; ProgramBuilder.h.
+  struct Context;
+
+  Decoder(Program &program, Code &code, Context &context)
+      : program(program), code(code), context(context) {}
 
   // --- The opcode -----------------------------------------------------------
 
@@ -169,20 +173,21 @@ public:
   /// As above, for what must happen beside the statement's own instruction.
   Instruction &emitHidden(Execute execute);
 
+  /// Makes `next` the statement that is decoded, with `words` left of it.
+  void begin(const Statement &next, llvm::ArrayRef<llvm::StringRef> words);
+
   Program &getProgram() { return program; }
   Code &getCode() { return code; }
+  Context &getContext() { return context; }
 
   /// `MESSAGE` at the statement, or at the operand.
   llvm::Error error(const llvm::Twine &message) const;
   llvm::Error error(const Operand &operand, const llvm::Twine &message) const;
 
 private:
-  friend class ProgramBuilder;
-
-  struct Context;
   Program &program;
   Code &code;
-  Context *context = nullptr;
+  Context &context;
   const Statement *statement = nullptr;
   llvm::SmallVector<llvm::StringRef, 8> words;
 };

@@ -36,12 +36,20 @@ struct Frame {
   Frame &operator=(const Frame &) = delete;
 
   const Code *code;
-  uint8_t *registers; ///< Values, then written bits; zero until written.
+  uint8_t *registers; ///< Values; zero until written, as `written` is.
+  uint8_t *written;
   std::vector<uint32_t> undefined;
   uint32_t localBase = 0; ///< Of this call in each thread's local memory.
   Frame *caller = nullptr;
   const Instruction *call = nullptr; ///< In the caller.
+
+private:
+  void *memory;
 };
+
+/// Writes constants, special registers and addresses into a new frame of
+/// `warp`.
+void fillFrame(Frame &frame, const Warp &warp);
 
 /// Lanes that will meet at `position` of `frame`.
 struct Convergence {
@@ -50,9 +58,9 @@ struct Convergence {
   uint32_t expected = 0; ///< Lanes that are still to come or have come.
   uint32_t arrived = 0;
   Convergence *parent = nullptr;
-  /// Splits and records that refer to this one.
-  unsigned references = 0;
 };
+/// The position of a record at which calls return.
+constexpr uint32_t kAtReturn = ~uint32_t(0);
 
 /// Why a split does not run.
 enum class Wait : uint8_t {
@@ -67,11 +75,16 @@ struct Split {
   Frame *frame = nullptr;
   Convergence *record = nullptr;
   Wait wait = Wait::None;
-  unsigned barrier = 0; ///< Wait::Barrier: which.
+  unsigned barrier = 0;  ///< Wait::Barrier: which.
+  uint32_t required = 0; ///< Wait::Collective: the lanes that must come.
   /// Polls in a row that failed while nothing else in the block happened.
   unsigned failedPolls = 0;
   uint64_t pollProgress = 0;
-  uint64_t steps = 0; ///< Instructions since the split began its turn.
+  std::string poll; ///< What it waits for, once that looks like for ever.
+  bool endedByPoll = false; ///< Its last turn.
+  uint64_t sincePoll = 0;   ///< Instructions since the last poll.
+  /// Instructions since lanes that wait for it were last let go.
+  uint64_t steps = 0;
 };
 
 /// A warp, as instructions see it.
@@ -110,6 +123,8 @@ public:
   }
   uint32_t getLocalSize() const { return localStride; }
 
+  /// Instructions issued before the warp's turn began: `%clock`.
+  uint64_t getIssued() const { return issued; }
   InstructionCounters &getCounters(const Instruction &instruction);
   /// Whether memory traffic is to be counted.
   bool collectsStatistics() const;
@@ -126,19 +141,26 @@ private:
   std::vector<std::unique_ptr<Convergence>> records;
   std::vector<uint8_t> local, localWritten;
   uint32_t localStride = 0;
+  unsigned nextSplit = 0;
   uint64_t issued = 0;
 };
 
 /// One hardware barrier of a block.
 struct BlockBarrier {
-  unsigned expected = 0; ///< Threads; 0 while nobody has come.
-  unsigned arrived = 0;
-  bool hasCount = false;
-  bool isReduction = false;
-  uint32_t reduction = 0; ///< Of `bar.red` so far.
+  /// Threads that it is for, or 0 for all that have not exited.
+  unsigned expected = 0;
+  unsigned arrived = 0; ///< Threads that have come; 0: unused.
+  llvm::SmallVector<uint32_t, 8> lanes; ///< By warp: those that have come.
+  unsigned kind = 0; ///< BarrierOperation::Kind of the first that waits.
+  uint32_t count = 0; ///< `bar.red`: threads whose predicate is true,
+  uint32_t voters = 0; ///< and threads that gave one.
   SyncObject clock;
-  llvm::SmallVector<Warp *, 4> waiting; ///< Warps in the order they came.
 };
+
+constexpr unsigned kNumBarriers = 16;
+/// So many polls in a row that failed are called a deadlock once every other
+/// thread of the block waits as well.
+constexpr unsigned kHopelessPolls = 64;
 
 /// A block, as instructions see it.
 class Block {
@@ -166,11 +188,24 @@ public:
   /// report; it is called only then.
   void notePoll(Lanes &lanes, const Instruction &instruction,
                 llvm::function_ref<std::string()> what);
+  /// Instructions issued by all warps before this turn: `%globaltimer`.
+  uint64_t getSteps() const { return steps; }
   bool hasFault() const { return fault != nullptr; }
+  std::unique_ptr<Fault> takeFault() { return std::move(fault); }
+
+  /// Runs about `budget` warp instructions and returns whether the block has
+  /// ended, by itself or by a fault.
+  bool run(uint64_t budget);
+  /// Adds the counters of instructions to these; before `run`.
+  void countIn(std::vector<InstructionCounters> &into) { counters = &into; }
+  /// Instructions issued by each warp.
+  llvm::SmallVector<uint64_t> getIssued() const;
 
   /// Whatever instruction families keep per block.
   struct State {
     virtual ~State() = default;
+    /// Called when all threads of the block have exited.
+    virtual void finish(Block &) {}
   };
   /// The state of type `T` (a class derived from State, default
   /// constructible), made on first use. `T::kKey` is its index, below 4.
@@ -185,7 +220,10 @@ public:
 private:
   friend class Warp;
   friend class WarpScheduler;
-  friend class Launch;
+
+  bool isStuck() const;
+  void reportStuck();
+  void finish();
 
   Launch &launch;
   uint64_t index;
@@ -193,11 +231,13 @@ private:
   SharedMemory shared;
   GlobalAccess global;
   std::vector<std::unique_ptr<Warp>> warps;
-  BlockBarrier barriers[16];
+  BlockBarrier barriers[kNumBarriers];
   std::unique_ptr<State> states[4];
   std::unique_ptr<Fault> fault;
   uint64_t progress = 0;
   uint64_t steps = 0;
+  uint64_t random; ///< State of the generator of Schedule::Random.
+  bool finished = false;
   std::vector<InstructionCounters> *counters = nullptr;
 };
 

@@ -149,6 +149,14 @@ enum class SpecialRegister : uint8_t {
   Zero, ///< `%envreg`, `%pm` and the like.
 };
 
+/// One parameter or result of a call: bytes of the function's local memory, or
+/// a register.
+struct CallOperand {
+  Slot slot = kNoSlot; ///< A register or constant, or:
+  uint32_t offset = 0; ///< Offset in the frame of local memory.
+  uint32_t bytes = 0;
+};
+
 /// A decoded function.
 struct Code {
   const Function *function = nullptr;
@@ -159,19 +167,13 @@ struct Code {
   /// variables of the body. The parameters and results of a device function
   /// come first.
   uint32_t localBytes = 0;
-  /// Offsets in local memory of the device function's parameters and results.
-  llvm::SmallVector<uint32_t> parameterOffsets, resultOffsets;
+  /// Where the device function's parameters and results are.
+  llvm::SmallVector<CallOperand> parameters, results;
+  /// Registers by declaration; for traces.
+  llvm::DenseMap<const Variable *, llvm::SmallVector<Slot, 1>> registers;
   /// The carry flag of `add.cc`, `addc` and their like, a predicate; kNoSlot
   /// until an instruction needs it.
   Slot carry = kNoSlot;
-};
-
-/// One parameter or result of a call: bytes of the caller's local memory, or a
-/// register.
-struct CallOperand {
-  Slot slot = kNoSlot; ///< A register or constant, or:
-  uint32_t offset = 0; ///< Offset in the caller's frame of local memory.
-  uint32_t bytes = 0;
 };
 
 /// What Flow::Call has as `data`.
@@ -181,7 +183,7 @@ struct CallData {
   llvm::SmallVector<CallOperand> arguments, results;
   /// A function of the emulator's own ("vprintf"), or null. It finds its
   /// arguments in `arguments` and writes `results`.
-  void (*builtin)(const CallData &, Lanes &) = nullptr;
+  void (*builtin)(const Instruction &, const CallData &, Lanes &) = nullptr;
 };
 
 /// A kernel with everything that it calls.

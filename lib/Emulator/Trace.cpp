@@ -1,0 +1,100 @@
+//===- Trace.cpp - Shows what a warp does ---------------------------------===//
+
+#include "Trace.h"
+#include "Lanes.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+
+using namespace tile::emulator;
+
+std::string tile::emulator::formatLanes(uint32_t mask) {
+  std::string text;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1))
+      continue;
+    unsigned last = lane;
+    while (last + 1 < kLanes && mask >> (last + 1) & 1)
+      ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(lane);
+    if (last != lane)
+      text += "-" + std::to_string(last);
+    lane = last;
+  }
+  return text;
+}
+
+/// Prints one lane's value of a register; `?` where it is unwritten.
+static void printValue(llvm::raw_ostream &os, const Lanes &lanes, Slot slot,
+                       Type type, unsigned lane) {
+  if (lanes.undefinedAt(slot) >> lane & 1) {
+    os << '?';
+    return;
+  }
+  if (type == Type::Pred) {
+    os << (lanes.mask(slot) >> lane & 1);
+    return;
+  }
+  unsigned bytes = getLaneBytes(type);
+  const uint8_t *at = lanes.registers + slot + size_t(lane) * bytes;
+  uint64_t low = 0;
+  std::memcpy(&low, at, std::min(bytes, 8u));
+  if (type == Type::F32) {
+    float value;
+    std::memcpy(&value, at, 4);
+    os << llvm::format("%g (0x%08x)", double(value), unsigned(low));
+  } else if (type == Type::F64) {
+    double value;
+    std::memcpy(&value, at, 8);
+    os << llvm::format("%g", value);
+  } else {
+    os << llvm::format_hex(low, 0);
+  }
+}
+
+/// Collects the registers that an operand names.
+static void collect(const Operand &operand,
+                    llvm::SmallVectorImpl<const Operand *> &registers) {
+  if (operand.kind == Operand::Kind::Register)
+    registers.push_back(&operand);
+  for (const Operand &child : operand.children)
+    collect(child, registers);
+}
+
+void tile::emulator::printTrace(const TraceOptions &options,
+                                const Instruction &instruction,
+                                const Lanes &lanes, const Code &code) {
+  uint32_t shown = lanes.active;
+  if (options.lane >= 0)
+    shown &= uint32_t(1) << options.lane;
+  if (!shown || !instruction.statement)
+    return;
+  const Statement &statement = *instruction.statement;
+  llvm::raw_ostream &os = options.os ? *options.os : llvm::errs();
+  os << "line " << statement.location.line << ": lanes "
+     << formatLanes(lanes.active) << ": " << statement.text << '\n';
+  llvm::SmallVector<const Operand *, 8> registers;
+  for (const Operand &operand : statement.operands)
+    collect(operand, registers);
+  for (const Operand *operand : registers) {
+    auto it = code.registers.find(operand->variable);
+    if (it == code.registers.end())
+      continue;
+    for (auto [i, slot] : llvm::enumerate(it->second)) {
+      if (operand->component >= 0 &&
+          i != static_cast<size_t>(operand->component))
+        continue;
+      os << "    " << operand->variable->name;
+      if (it->second.size() > 1)
+        os << '.' << "xyzw"[i & 3];
+      os << " =";
+      forLanes(shown, [&](unsigned lane) {
+        os << ' ';
+        printValue(os, lanes, slot, operand->variable->type, lane);
+      });
+      os << '\n';
+    }
+  }
+}
