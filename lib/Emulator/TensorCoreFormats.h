@@ -1,0 +1,91 @@
+//===- TensorCoreFormats.h - Numbers in tensor cores ------------*- C++ -*-===//
+//
+// What the codes in a multiplicand mean, in the two forms in which the tensor
+// cores' arithmetic wants them: as a value, and as the significand and exponent
+// that a multiplier sees. And the roundings of results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_LIB_EMULATOR_TENSORCOREFORMATS_H
+#define TILE_LIB_EMULATOR_TENSORCOREFORMATS_H
+
+#include "Rounding.h"
+#include "tile/Emulator/Syntax.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace tile::emulator {
+
+/// A floating-point format of multiplicands.
+enum class TensorFormat : uint8_t {
+  E2M1,
+  E2M3,
+  E3M2,
+  E4M3,
+  E5M2,
+  F16,
+  BF16,
+  TF32, ///< 19 bits: the upper ones of a 32-bit register.
+};
+constexpr unsigned kNumTensorFormats =
+    static_cast<unsigned>(TensorFormat::TF32) + 1;
+
+/// What a format's bits mean. That of tf32 has no low bits.
+const NumberFormat &getNumberFormat(TensorFormat format);
+/// The format of PTX's type, or nullopt.
+std::optional<TensorFormat> findTensorFormat(Type type);
+
+/// Exponents that stand for what has none. They are so far from those of
+/// numbers that sums of two, with scales, still are.
+constexpr int32_t kZeroExponent = -(1 << 16);
+constexpr int32_t kFirstSpecialExponent = 1 << 16;
+constexpr int32_t kInfinityExponent = kFirstSpecialExponent;
+constexpr int32_t kNegativeInfinityExponent = kFirstSpecialExponent + 1;
+constexpr int32_t kNaNExponent = kFirstSpecialExponent + 2;
+
+/// A number as a multiplier sees it: significand times 2^(exponent - mantissa
+/// bits of its format). Normal numbers have their leading one at the mantissa's
+/// width, subnormal ones below, with the exponent of the smallest normal one.
+/// Zero, infinities and NaN have significand 0 and an exponent from above.
+struct SplitValue {
+  int32_t significand = 0;
+  int32_t exponent = kZeroExponent;
+};
+
+/// The number that the low bits of `code` stand for.
+SplitValue splitCode(TensorFormat format, uint32_t code);
+/// The same as a value; exact.
+double decodeCode(TensorFormat format, uint32_t code);
+
+/// An f32 given by its bits, with 23 mantissa bits.
+SplitValue splitF32(uint32_t bits);
+
+/// The 256 bytes of a register that holds 8-bit containers, decoded. FP8 fills
+/// the byte, the 6-bit formats its low six bits, e2m1 the four in the middle
+/// (PTX ISA, section "Multiply-and-Accumulate Instruction: mma").
+struct ContainerTable {
+  double values[256];
+  float floats[256]; ///< As exact as `values`.
+  int32_t significands[256];
+  int32_t exponents[256];
+  /// The bits of each byte of a register that must be zero.
+  uint32_t padding;
+};
+/// Requires: a format of at most 8 bits.
+const ContainerTable &getContainerTable(TensorFormat format);
+
+/// Pairs of e2m1 codes, the low half of a byte first.
+struct PairTable {
+  float values[256][2];
+};
+const PairTable &getPairTable();
+
+/// Bits of `value`, rounded to nearest even; NaN is 0x7FFFFFFF.
+uint32_t roundToF32(double value);
+/// Bits of `value`, rounded once to nearest even; NaN is 0x7FFF.
+uint16_t roundToF16(double value);
+
+} // namespace tile::emulator
+
+#endif // TILE_LIB_EMULATOR_TENSORCOREFORMATS_H
