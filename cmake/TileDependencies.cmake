@@ -1,14 +1,17 @@
 # What each library may link, directly or not. The order of the spine is a rule,
 # not a habit: number formats and layouts know nothing of MLIR's IR, and the
-# reference device never sees a lowering, or it would not be an independent
-# witness. Configuring fails where a rule is broken; scripts/check-dependencies.py
-# checks the same of the objects and the include lines.
+# reference and emulator devices never see a lowering, or they would be no
+# independent witnesses. Configuring fails where a rule is broken;
+# scripts/check-dependencies.py checks the same of the objects and the include
+# lines.
 set(TILE_MAY_LINK_TileFormats "")
 set(TILE_MAY_LINK_TileLayout "")
 set(TILE_MAY_LINK_TileTarget TileFormats TileLayout)
 set(TILE_MAY_LINK_TilePtxas TileFormats TileLayout TileTarget)
 set(TILE_MAY_LINK_TileDialect TileFormats TileLayout MLIR)
 set(TILE_MAY_LINK_TileReference TileDialect TileFormats TileLayout MLIR)
+set(TILE_MAY_LINK_TileEmulatorSyntax "")
+set(TILE_MAY_LINK_TileEmulator TileEmulatorSyntax TileFormats)
 set(TILE_MAY_LINK_TileTransforms TileDialect TileFormats TileLayout TileTarget MLIR)
 set(TILE_MAY_LINK_TileConversion TileDialect TileFormats TileLayout TileTarget
     TileTransforms MLIR)

@@ -23,6 +23,7 @@ FORBIDDEN_INCLUDES = {
     "Target": r"mlir/(?!Support/)|tile/(?!Target/|Layout/|Formats/)",
     "Dialect": r"tile/(Target|Transforms|Conversion|Codegen|Reference|Tools)/",
     "Reference": r"tile/(Target|Transforms|Conversion|Codegen|Tools)/",
+    "Emulator": r"mlir/(?!Support/)|tile/(?!Emulator/|Formats/)",
     "Transforms": r"tile/(Conversion|Codegen|Reference|Tools)/",
     "Conversion": r"tile/(Codegen|Reference|Tools)/",
 }

@@ -125,9 +125,9 @@ static std::string format(Warp &warp, unsigned lane, StringRef pattern,
     case 'x':
     case 'X':
     case 'o':
-      std::snprintf(buffer, sizeof(buffer), (spec + "ll" + kind).c_str(),
-                    static_cast<unsigned long long>(isLong ? next(8)
-                                                           : next(4)));
+      std::snprintf(
+          buffer, sizeof(buffer), (spec + "ll" + kind).c_str(),
+          static_cast<unsigned long long>(isLong ? next(8) : next(4)));
       break;
     case 'c':
       std::snprintf(buffer, sizeof(buffer), (spec + "c").c_str(),
@@ -169,10 +169,10 @@ static void executePrint(const Instruction &, const CallData &call,
   static std::mutex mutex;
   std::string text;
   forLanes(lanes.active, [&](unsigned lane) {
-    text += format(*lanes.warp, lane,
-                   readString(*lanes.warp, lane,
-                              getArgument(call, lanes, 0, lane)),
-                   getArgument(call, lanes, 1, lane));
+    text +=
+        format(*lanes.warp, lane,
+               readString(*lanes.warp, lane, getArgument(call, lanes, 0, lane)),
+               getArgument(call, lanes, 1, lane));
     if (call.results.empty())
       return;
     const CallOperand &result = call.results.front();
@@ -201,11 +201,11 @@ static void executeAssertFail(const Instruction &instruction,
   auto text = [&](unsigned i) {
     return readString(warp, lane, getArgument(call, lanes, i, lane));
   };
-  warp.fault(instruction, lane, Check::Trap,
-             "assertion failed: " + text(0) + ", at " + text(1) + ":" +
-                 Twine(static_cast<uint32_t>(getArgument(call, lanes, 2,
-                                                         lane))) +
-                 " in " + text(3));
+  warp.fault(
+      instruction, lane, Check::Trap,
+      "assertion failed: " + text(0) + ", at " + text(1) + ":" +
+          Twine(static_cast<uint32_t>(getArgument(call, lanes, 2, lane))) +
+          " in " + text(3));
 }
 
 /// What a builtin needs to be called with.

@@ -69,8 +69,8 @@ static Error readOperands(Decoder &decoder, const Operand &list,
           decoder.getContext().localOffsets.lookup(operand.variable);
       result.bytes = static_cast<uint32_t>(variable->getSize());
     } else {
-      Type type = operand.kind == Operand::Kind::Register ? variable->type
-                                                          : Type::B64;
+      Type type =
+          operand.kind == Operand::Kind::Register ? variable->type : Type::B64;
       Expected<Slot> slot = decoder.source(operand, type);
       if (!slot)
         return slot.takeError();
@@ -119,8 +119,8 @@ static Error decodeCall(Decoder &decoder) {
                          Twine(call.arguments.size()) + " and " +
                          Twine(call.results.size()));
     } else {
-      call.builtin = findBuiltin(
-          callee.name, static_cast<unsigned>(call.arguments.size()));
+      call.builtin = findBuiltin(callee.name,
+                                 static_cast<unsigned>(call.arguments.size()));
       if (!call.builtin)
         return decoder.error(*target, "function '" + target->text +
                                           "' is not defined in this file");
@@ -133,8 +133,8 @@ static Error decodeCall(Decoder &decoder) {
   }
   bool isBuiltin = call.builtin != nullptr;
   const CallData *data = decoder.getProgram().own(std::move(call));
-  Instruction &instruction = decoder.emit(
-      isBuiltin ? executeBuiltin : nullptr, InstructionClass::Control);
+  Instruction &instruction = decoder.emit(isBuiltin ? executeBuiltin : nullptr,
+                                          InstructionClass::Control);
   instruction.flow = isBuiltin ? Flow::Next : Flow::Call;
   instruction.a = address;
   instruction.data = data;
@@ -159,7 +159,8 @@ static Error decodeExit(Decoder &decoder) {
 }
 
 static void executeTrap(const Instruction &instruction, Lanes &lanes) {
-  lanes.warp->fault(instruction, static_cast<unsigned>(__builtin_ctz(lanes.active)),
+  lanes.warp->fault(instruction,
+                    static_cast<unsigned>(__builtin_ctz(lanes.active)),
                     Check::Trap, "the kernel executed 'trap'");
 }
 
@@ -215,8 +216,8 @@ static Error decodeBarrier(Decoder &decoder) {
     predicate = *p;
     first = 1;
   } else {
-    operation.kind = kind == "sync" ? BarrierOperation::Sync
-                                    : BarrierOperation::Arrive;
+    operation.kind =
+        kind == "sync" ? BarrierOperation::Sync : BarrierOperation::Arrive;
     if (Error error = decoder.expectOperands(kind == "sync" ? 1 : 2, 2))
       return error;
   }
@@ -246,9 +247,8 @@ void tile::emulator::registerControl(InstructionTable &table) {
   table.add("bra", "bra{.uni} label", group, decodeBranch);
   table.add("brx.idx", "brx.idx{.uni} index, targets", group,
             decodeIndexedBranch);
-  table.add("call",
-            "call{.uni} (results), function or address, (parameters)", group,
-            decodeCall);
+  table.add("call", "call{.uni} (results), function or address, (parameters)",
+            group, decodeCall);
   table.add("ret", "ret{.uni}", group, decodeReturn);
   table.add("exit", "exit", group, decodeExit);
   table.add("trap", "trap: ends the launch with an error", group, decodeTrap);
@@ -258,9 +258,8 @@ void tile::emulator::registerControl(InstructionTable &table) {
             [](llvm::ArrayRef<StringRef> words) {
               return !llvm::is_contained(words, "warp");
             });
-  table.add("barrier",
-            "barrier{.cta}.{sync,arrive,red}{.aligned}", group, decodeBarrier,
-            [](llvm::ArrayRef<StringRef> words) {
+  table.add("barrier", "barrier{.cta}.{sync,arrive,red}{.aligned}", group,
+            decodeBarrier, [](llvm::ArrayRef<StringRef> words) {
               return !llvm::is_contained(words, "cluster");
             });
 }

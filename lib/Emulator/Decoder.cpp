@@ -28,10 +28,10 @@ Error Decoder::error(const Twine &message) const {
 }
 
 Error Decoder::error(const Operand &operand, const Twine &message) const {
-  return llvm::make_error<PtxError>(
-      program.syntax->name,
-      operand.location.line ? operand.location : statement->location,
-      message.str());
+  return llvm::make_error<PtxError>(program.syntax->name,
+                                    operand.location.line ? operand.location
+                                                          : statement->location,
+                                    message.str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,8 +79,8 @@ unsigned Decoder::takeVector() {
 }
 
 StringRef Decoder::takeRounding() {
-  return takeAny({"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi",
-                  "rs"});
+  return takeAny(
+      {"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "rs"});
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,43 +117,41 @@ static std::optional<SpecialRegister> findSpecial(StringRef name) {
   using S = SpecialRegister;
   if (name.starts_with("%envreg") || name.starts_with("%pm"))
     return S::Zero;
-  auto special = llvm::StringSwitch<int>(name)
+  auto special =
+      llvm::StringSwitch<int>(name)
 #define TILE_SPECIAL3(NAME, VALUE)                                             \
   .Cases({NAME, NAME ".x"}, static_cast<int>(S::VALUE##X))                     \
       .Case(NAME ".y", static_cast<int>(S::VALUE##Y))                          \
       .Case(NAME ".z", static_cast<int>(S::VALUE##Z))
-                     TILE_SPECIAL3("%tid", Tid)
-                     TILE_SPECIAL3("%ntid", Ntid)
-                     TILE_SPECIAL3("%ctaid", Ctaid)
-                     TILE_SPECIAL3("%nctaid", Nctaid)
-                     TILE_SPECIAL3("%clusterid", ClusterId)
-                     TILE_SPECIAL3("%nclusterid", NclusterId)
-                     TILE_SPECIAL3("%cluster_ctaid", ClusterCtaid)
-                     TILE_SPECIAL3("%cluster_nctaid", ClusterNctaid)
+          TILE_SPECIAL3("%tid", Tid) TILE_SPECIAL3("%ntid", Ntid) TILE_SPECIAL3(
+              "%ctaid", Ctaid) TILE_SPECIAL3("%nctaid",
+                                             Nctaid) TILE_SPECIAL3("%clusterid",
+                                                                   ClusterId)
+              TILE_SPECIAL3("%nclusterid", NclusterId) TILE_SPECIAL3(
+                  "%cluster_ctaid",
+                  ClusterCtaid) TILE_SPECIAL3("%cluster_nctaid", ClusterNctaid)
 #undef TILE_SPECIAL3
-                     .Case("%laneid", static_cast<int>(S::LaneId))
-                     .Case("%warpid", static_cast<int>(S::WarpId))
-                     .Case("%nwarpid", static_cast<int>(S::NwarpId))
-                     .Case("%smid", static_cast<int>(S::SmId))
-                     .Case("%nsmid", static_cast<int>(S::NsmId))
-                     .Case("%gridid", static_cast<int>(S::GridId))
-                     .Case("%lanemask_eq", static_cast<int>(S::LanemaskEq))
-                     .Case("%lanemask_lt", static_cast<int>(S::LanemaskLt))
-                     .Case("%lanemask_le", static_cast<int>(S::LanemaskLe))
-                     .Case("%lanemask_gt", static_cast<int>(S::LanemaskGt))
-                     .Case("%lanemask_ge", static_cast<int>(S::LanemaskGe))
-                     .Case("%dynamic_smem_size",
-                           static_cast<int>(S::DynamicSmemSize))
-                     .Case("%total_smem_size",
-                           static_cast<int>(S::TotalSmemSize))
-                     .Case("%aggr_smem_size", static_cast<int>(S::AggrSmemSize))
-                     .Case("%cluster_ctarank",
-                           static_cast<int>(S::ClusterCtarank))
-                     .Case("%cluster_nctarank",
-                           static_cast<int>(S::ClusterNctarank))
-                     .Case("%reserved_smem_offset_begin",
-                           static_cast<int>(S::Zero))
-                     .Default(-1);
+                  .Case("%laneid", static_cast<int>(S::LaneId))
+                  .Case("%warpid", static_cast<int>(S::WarpId))
+                  .Case("%nwarpid", static_cast<int>(S::NwarpId))
+                  .Case("%smid", static_cast<int>(S::SmId))
+                  .Case("%nsmid", static_cast<int>(S::NsmId))
+                  .Case("%gridid", static_cast<int>(S::GridId))
+                  .Case("%lanemask_eq", static_cast<int>(S::LanemaskEq))
+                  .Case("%lanemask_lt", static_cast<int>(S::LanemaskLt))
+                  .Case("%lanemask_le", static_cast<int>(S::LanemaskLe))
+                  .Case("%lanemask_gt", static_cast<int>(S::LanemaskGt))
+                  .Case("%lanemask_ge", static_cast<int>(S::LanemaskGe))
+                  .Case("%dynamic_smem_size",
+                        static_cast<int>(S::DynamicSmemSize))
+                  .Case("%total_smem_size", static_cast<int>(S::TotalSmemSize))
+                  .Case("%aggr_smem_size", static_cast<int>(S::AggrSmemSize))
+                  .Case("%cluster_ctarank", static_cast<int>(S::ClusterCtarank))
+                  .Case("%cluster_nctarank",
+                        static_cast<int>(S::ClusterNctarank))
+                  .Case("%reserved_smem_offset_begin",
+                        static_cast<int>(S::Zero))
+                  .Default(-1);
   if (special < 0)
     return std::nullopt;
   return static_cast<SpecialRegister>(special);
@@ -304,11 +302,10 @@ Expected<Decoder::WideSlot> Decoder::wideSource(const Operand &operand,
     const Variable &variable = *operand.variable;
     auto local = context.localOffsets.find(&variable);
     if (local != context.localOffsets.end()) {
-      uint64_t offset =
-          local->second + static_cast<uint64_t>(operand.offset);
+      uint64_t offset = local->second + static_cast<uint64_t>(operand.offset);
       // One slot for each width: the low half of the other would do as well.
-      auto [it, isNew] = context.localAddresses.try_emplace(
-          offset << 1 | (laneBytes == 8), 0);
+      auto [it, isNew] =
+          context.localAddresses.try_emplace(offset << 1 | (laneBytes == 8), 0);
       if (isNew) {
         it->second = allocateSlot(code, laneBytes);
         FrameValue value;
@@ -335,9 +332,9 @@ Expected<Decoder::WideSlot> Decoder::wideSource(const Operand &operand,
                                   getTypeName(type));
       address = global->second;
     }
-    return WideSlot{constant(address + static_cast<uint64_t>(operand.offset),
-                             laneBytes),
-                    laneBytes};
+    return WideSlot{
+        constant(address + static_cast<uint64_t>(operand.offset), laneBytes),
+        laneBytes};
   }
   case Kind::Word:
     if (operand.text == "WARP_SZ")
@@ -382,8 +379,8 @@ Expected<Decoder::WideSlot> Decoder::wideDestination(const Operand &operand,
     return WideSlot{scratch(laneBytes), laneBytes};
   }
   if (operand.kind != Operand::Kind::Register || operand.isNegated)
-    return error(operand, "expects a register to write, but got '" +
-                              operand.text + "'");
+    return error(operand,
+                 "expects a register to write, but got '" + operand.text + "'");
   return wideSource(operand, type);
 }
 
@@ -496,14 +493,13 @@ Expected<SmallVector<Slot, 8>> Decoder::destinations(unsigned i, Type type,
 }
 
 bool Decoder::isInteger(unsigned i) const {
-  return i < getNumOperands() &&
-         getOperand(i).kind == Operand::Kind::Integer;
+  return i < getNumOperands() && getOperand(i).kind == Operand::Kind::Integer;
 }
 
 Expected<int64_t> Decoder::integer(const Operand &operand) {
   if (operand.kind != Operand::Kind::Integer)
-    return error(operand, "expects an integer constant, but got '" +
-                              operand.text + "'");
+    return error(operand,
+                 "expects an integer constant, but got '" + operand.text + "'");
   return static_cast<int64_t>(operand.bits);
 }
 

@@ -69,8 +69,7 @@ private:
 
 /// Whether the last word of an opcode that is a type is one of `types`; for
 /// `accepts` functions.
-bool hasType(llvm::ArrayRef<llvm::StringRef> words,
-             llvm::ArrayRef<Type> types);
+bool hasType(llvm::ArrayRef<llvm::StringRef> words, llvm::ArrayRef<Type> types);
 
 /// An operand `[base + offset]`. The address of a lane is the value of `base`
 /// (an unsigned number of `baseBytes` 4 or 8) plus `offset`, or `offset` alone

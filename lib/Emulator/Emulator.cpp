@@ -59,8 +59,7 @@ StringRef tile::emulator::getCheckName(Check check) {
 }
 
 static std::string format(const Dim3 &position) {
-  return (Twine(position.x) + "," + Twine(position.y) + "," +
-          Twine(position.z))
+  return (Twine(position.x) + "," + Twine(position.y) + "," + Twine(position.z))
       .str();
 }
 
@@ -140,9 +139,9 @@ Error Module::Implementation::layOut() {
     Allocation allocation;
     allocation.name = variable->name.str();
     allocation.size = variable->getSize();
-    allocation.address =
-        (kFirstModuleRegion + variables.size()) << Memory::kRegionBits |
-        Memory::kRegionBase;
+    allocation.address = (kFirstModuleRegion + variables.size())
+                             << Memory::kRegionBits |
+                         Memory::kRegionBase;
     allocation.readOnly = variable->space == StateSpace::Constant;
     allocation.live = true;
     storage.emplace_back(allocation.size);
@@ -205,8 +204,7 @@ Module::Module(std::unique_ptr<Implementation> implementation)
 
 Module::~Module() = default;
 
-Expected<std::unique_ptr<Module>> Module::load(StringRef text,
-                                               StringRef name) {
+Expected<std::unique_ptr<Module>> Module::load(StringRef text, StringRef name) {
   Expected<std::unique_ptr<SyntaxTree>> syntax = parsePtx(text, name);
   if (!syntax)
     return syntax.takeError();
@@ -248,8 +246,9 @@ static Expected<Dim3> getBlock(const SyntaxTree &syntax, const Function &entry,
   if (!block.x || !block.y || !block.z || block.x > 1024 || block.y > 1024 ||
       block.z > 64 || threads > 1024)
     return llvm::createStringError(
-        syntax.name + ": a block expects 1 to 1024 threads, at most 1024, "
-                      "1024 and 64 along its dimensions, but got " +
+        syntax.name +
+        ": a block expects 1 to 1024 threads, at most 1024, "
+        "1024 and 64 along its dimensions, but got " +
         format(block));
   if (required[0] &&
       (block.x != required[0] || block.y != std::max(required[1], 1u) ||
@@ -290,10 +289,10 @@ Expected<LaunchResult> Module::launch(StringRef entry, Memory &memory,
   constexpr unsigned kMost = 65535, kMostX = 2147483647;
   if (!launch.grid.x || !launch.grid.y || !launch.grid.z ||
       launch.grid.x > kMostX || launch.grid.y > kMost || launch.grid.z > kMost)
-    return llvm::createStringError(
-        syntax.name + ": a grid expects 1 to " + Twine(kMostX) + ", " +
-        Twine(kMost) + " and " + Twine(kMost) + " blocks, but got " +
-        format(launch.grid));
+    return llvm::createStringError(syntax.name + ": a grid expects 1 to " +
+                                   Twine(kMostX) + ", " + Twine(kMost) +
+                                   " and " + Twine(kMost) +
+                                   " blocks, but got " + format(launch.grid));
   Expected<Dim3> block = getBlock(syntax, **function, comment, options);
   if (!block)
     return block.takeError();

@@ -58,8 +58,8 @@ private:
 class Runner {
 public:
   Runner(Launch &launch)
-      : launch(launch), total(uint64_t(launch.grid.x) * launch.grid.y *
-                              launch.grid.z) {}
+      : launch(launch),
+        total(uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z) {}
 
   /// Runs the blocks in order on this thread; each has turns, so that one may
   /// wait for another.

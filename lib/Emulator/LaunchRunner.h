@@ -12,8 +12,9 @@ namespace tile::emulator {
 /// threads where they cannot see each other; where something then goes wrong,
 /// everything is put back and run again in order, so that the report does not
 /// depend on who was first.
-llvm::Expected<LaunchResult> runLaunch(Launch &launch, const Memory &memory,
-                                       const std::vector<Allocation> &variables);
+llvm::Expected<LaunchResult>
+runLaunch(Launch &launch, const Memory &memory,
+          const std::vector<Allocation> &variables);
 
 } // namespace tile::emulator
 

@@ -21,7 +21,8 @@ Frame::Frame(const Code &code)
   memory = std::calloc(2 * size_t(code.frameBytes) + 64, 1);
   if (!memory)
     llvm::report_bad_alloc_error("out of memory for a frame of registers");
-  uintptr_t address = (reinterpret_cast<uintptr_t>(memory) + 63) & ~uintptr_t(63);
+  uintptr_t address =
+      (reinterpret_cast<uintptr_t>(memory) + 63) & ~uintptr_t(63);
   registers = reinterpret_cast<uint8_t *>(address);
   written = registers + code.frameBytes;
 }
@@ -43,8 +44,7 @@ Warp::~Warp() = default;
 Dim3 Warp::getThread(unsigned lane) const {
   const Dim3 &size = block.getLaunch().block;
   unsigned thread = index * kLanes + lane;
-  return {thread % size.x, thread / size.x % size.y,
-          thread / size.x / size.y};
+  return {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
 void Warp::fault(const Instruction &instruction, unsigned lane, Check check,
@@ -80,8 +80,7 @@ bool Warp::checkDefined(const Instruction &instruction, const Lanes &lanes,
   if (!undefined)
     return true;
   fault(instruction, static_cast<unsigned>(__builtin_ctz(undefined)),
-        Check::Uninitialized,
-        "an unwritten value reaches " + what);
+        Check::Uninitialized, "an unwritten value reaches " + what);
   return false;
 }
 
@@ -198,8 +197,8 @@ void tile::emulator::fillFrame(Frame &frame, const Warp &warp) {
     for (unsigned lane = 0; lane != kLanes; ++lane) {
       uint64_t bits = value.bits;
       if (value.kind == FrameValue::Kind::Special)
-        bits = getSpecial(static_cast<SpecialRegister>(value.special), warp,
-                          lane);
+        bits =
+            getSpecial(static_cast<SpecialRegister>(value.special), warp, lane);
       else if (value.kind == FrameValue::Kind::LocalAddress)
         bits += frame.localBase;
       std::memcpy(to + lane * value.laneBytes, &bits,
@@ -209,8 +208,7 @@ void tile::emulator::fillFrame(Frame &frame, const Warp &warp) {
 }
 
 Block::Block(Launch &launch, uint64_t index)
-    : launch(launch), index(index),
-      position(::getPosition(launch.grid, index)),
+    : launch(launch), index(index), position(::getPosition(launch.grid, index)),
       shared(launch.sharedBytes, (launch.numThreads + kLanes - 1) / kLanes),
       global(*launch.global, index),
       random(launch.options->seed * 0x9E3779B97F4A7C15u + index + 1) {

@@ -149,10 +149,10 @@ private:
 struct BlockBarrier {
   /// Threads that it is for, or 0 for all that have not exited.
   unsigned expected = 0;
-  unsigned arrived = 0; ///< Threads that have come; 0: unused.
+  unsigned arrived = 0;                 ///< Threads that have come; 0: unused.
   llvm::SmallVector<uint32_t, 8> lanes; ///< By warp: those that have come.
-  unsigned kind = 0; ///< BarrierOperation::Kind of the first that waits.
-  uint32_t count = 0; ///< `bar.red`: threads whose predicate is true,
+  unsigned kind = 0;   ///< BarrierOperation::Kind of the first that waits.
+  uint32_t count = 0;  ///< `bar.red`: threads whose predicate is true,
   uint32_t voters = 0; ///< and threads that gave one.
   SyncObject clock;
 };
@@ -247,7 +247,7 @@ public:
   const Program *program = nullptr;
   const LaunchOptions *options = nullptr;
   Dim3 grid, block;
-  unsigned numThreads = 0; ///< Of a block.
+  unsigned numThreads = 0;  ///< Of a block.
   uint32_t sharedBytes = 0; ///< End of shared memory, reserved bytes included.
   std::vector<uint8_t> parameters;
   GlobalSpace *global = nullptr;

@@ -128,8 +128,9 @@ Error Builder::decode(Decoder &decoder, const Statement &statement) {
   std::string opcode = llvm::join(statement.opcode, ".");
   if (!entry)
     return decoder.error("instruction '" + opcode + "' is not supported");
-  decoder.begin(statement, llvm::ArrayRef<StringRef>(statement.opcode)
-                               .drop_front(entry->numWords));
+  decoder.begin(
+      statement,
+      llvm::ArrayRef<StringRef>(statement.opcode).drop_front(entry->numWords));
   Code &code = decoder.getCode();
   size_t first = code.code.size();
   if (Error error = entry->decode(decoder))
@@ -217,8 +218,8 @@ Error Builder::decode(Code &code) {
   code.localBytes = static_cast<uint32_t>(llvm::alignTo(localEnd, 16));
 
   Decoder decoder(*program, code, context);
-  if (Error error = placeRegisters(decoder, function.parameters,
-                                   code.parameters))
+  if (Error error =
+          placeRegisters(decoder, function.parameters, code.parameters))
     return error;
   if (Error error = placeRegisters(decoder, function.results, code.results))
     return error;

@@ -34,9 +34,8 @@ Split &WarpScheduler::addSplit(uint32_t mask, uint32_t position, Frame *frame,
 }
 
 void WarpScheduler::erase(Convergence *record) {
-  auto it = llvm::find_if(warp.records, [&](const auto &owned) {
-    return owned.get() == record;
-  });
+  auto it = llvm::find_if(
+      warp.records, [&](const auto &owned) { return owned.get() == record; });
   warp.records.erase(it);
 }
 
@@ -93,8 +92,12 @@ bool WarpScheduler::branchByTable(Split &split, const Instruction &branch,
                                   uint32_t active) {
   const auto &targets =
       *static_cast<const std::vector<uint32_t> *>(branch.data);
-  Lanes lanes{split.frame->registers, split.frame->written,
-              split.frame->undefined.data(), active, &warp, &split};
+  Lanes lanes{split.frame->registers,
+              split.frame->written,
+              split.frame->undefined.data(),
+              active,
+              &warp,
+              &split};
   if (!warp.checkDefined(branch, lanes, branch.a, "the index of a branch"))
     return false;
   const uint32_t *index = lanes.read<uint32_t>(branch.a);
@@ -196,7 +199,7 @@ bool WarpScheduler::call(Split &split, const Instruction &instruction,
     separate(split, active);
   if (!callee) {
     Lanes lanes{caller.registers, caller.written, caller.undefined.data(),
-                active, &warp, &split};
+                active,           &warp,          &split};
     if (!warp.checkDefined(instruction, lanes, instruction.a,
                            "the address of a call"))
       return false;
@@ -380,8 +383,8 @@ bool WarpScheduler::arrive(Split &split, const Instruction &instruction,
   }
   unsigned first = static_cast<unsigned>(__builtin_ctz(lanes));
   Frame &frame = *split.frame;
-  Lanes view{frame.registers, frame.written, frame.undefined.data(), lanes,
-             &warp, &split};
+  Lanes view{frame.registers, frame.written, frame.undefined.data(),
+             lanes,           &warp,         &split};
   for (Slot slot : {instruction.a, instruction.b, instruction.c})
     if (slot != kNoSlot &&
         !warp.checkDefined(instruction, view, slot, "a barrier"))
@@ -424,9 +427,9 @@ bool WarpScheduler::arrive(Split &split, const Instruction &instruction,
     return false;
   }
   barrier.expected = expected;
-  barrier.arrived +=
-      operation.aligned ? kLanes
-                        : static_cast<unsigned>(__builtin_popcount(lanes));
+  barrier.arrived += operation.aligned
+                         ? kLanes
+                         : static_cast<unsigned>(__builtin_popcount(lanes));
   barrier.lanes[warp.index] |= operation.aligned ? kAllLanes : lanes;
   if (expected && barrier.arrived > expected) {
     warp.fault(instruction, first, Check::Synchronization,
@@ -449,8 +452,7 @@ bool WarpScheduler::arrive(Split &split, const Instruction &instruction,
   }
   for (const std::unique_ptr<Split> &other : warp.splits)
     if (other.get() == &split ||
-        (operation.aligned && other->mask &&
-         other->wait == Wait::Collective &&
+        (operation.aligned && other->mask && other->wait == Wait::Collective &&
          other->position == split.position && other->frame == split.frame)) {
       other->wait = Wait::Barrier;
       other->barrier = number;
@@ -485,7 +487,7 @@ void WarpScheduler::checkBarriers(Block &block) {
             *static_cast<const BarrierOperation *>(instruction.data);
         Frame &frame = *split->frame;
         Lanes lanes{frame.registers, frame.written, frame.undefined.data(),
-                    split->mask, warp.get(), split.get()};
+                    split->mask,     warp.get(),    split.get()};
         if (operation.kind == BarrierOperation::Popc) {
           uint32_t counts[kLanes];
           llvm::fill(counts, barrier.count);
@@ -536,8 +538,8 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
   while (true) {
     Frame &frame = *split.frame;
     const Instruction *code = frame.code->code.data();
-    Lanes lanes{frame.registers, frame.written, frame.undefined.data(),
-                0,               &warp,         &split};
+    Lanes lanes{frame.registers, frame.written, frame.undefined.data(), 0,
+                &warp,           &split};
     uint32_t position = split.position;
     // Until the split's frame or record changes.
     for (bool same = true; same;) {
@@ -556,7 +558,8 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
       --left;
       uint32_t active = split.mask;
       if (instruction.guard != kNoSlot) {
-        if (uint32_t undefined = lanes.undefinedAt(instruction.guard) & active) {
+        if (uint32_t undefined =
+                lanes.undefinedAt(instruction.guard) & active) {
           warp.fault(instruction,
                      static_cast<unsigned>(__builtin_ctz(undefined)),
                      Check::Uninitialized,
@@ -642,8 +645,8 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
           if (!warp.checkDefined(instruction, lanes, instruction.members,
                                  "a member mask"))
             return finish();
-          required = lanes.read<uint32_t>(
-              instruction.members)[__builtin_ctz(active)];
+          required =
+              lanes.read<uint32_t>(instruction.members)[__builtin_ctz(active)];
         }
         if (required & ~active) {
           separate(split, active);
@@ -812,7 +815,8 @@ void Block::reportStuck() {
   const Split *at = nullptr;
   auto lineOf = [](const Instruction &instruction) {
     return instruction.statement
-               ? "line " + std::to_string(instruction.statement->location.line) +
+               ? "line " +
+                     std::to_string(instruction.statement->location.line) +
                      ": " + instruction.statement->text.str()
                : std::string("the end");
   };
@@ -851,12 +855,11 @@ void Block::reportStuck() {
     for (const std::unique_ptr<Convergence> &record : warp->records)
       if (uint32_t lanes = record->arrived) {
         const Code &code = *record->frame->code;
-        notes.push_back(
-            "warp " + std::to_string(warp->index) + ", lanes " +
-            formatLanes(lanes) + " wait for the others, " +
-            (record->position < code.code.size()
-                 ? lineOf(code.code[record->position])
-                 : "the end of " + code.function->name.str()));
+        notes.push_back("warp " + std::to_string(warp->index) + ", lanes " +
+                        formatLanes(lanes) + " wait for the others, " +
+                        (record->position < code.code.size()
+                             ? lineOf(code.code[record->position])
+                             : "the end of " + code.function->name.str()));
       }
     if (uint32_t gone = warp->lanes & ~warp->live)
       notes.push_back("warp " + std::to_string(warp->index) + ", lanes " +

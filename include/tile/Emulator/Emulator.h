@@ -78,7 +78,8 @@ struct LaunchOptions {
   /// Threads of a block; nullopt: `.reqntid`, else the `tile.launch` comment,
   /// else an error.
   std::optional<Dim3> block;
-  /// Bytes of dynamic shared memory; nullopt: the `tile.launch` comment, else 0.
+  /// Bytes of dynamic shared memory; nullopt: the `tile.launch` comment, else
+  /// 0.
   std::optional<uint64_t> sharedBytes;
   Accumulate accumulate = Accumulate::Exact;
   Schedule schedule = Schedule::InOrder;
@@ -89,7 +90,8 @@ struct LaunchOptions {
   bool collectStatistics = false;
   /// Warp instructions that one block may execute before it counts as hung.
   uint64_t stepLimit = uint64_t(1) << 34;
-  /// Threads of this machine; 0: as many as it has. Results do not depend on it.
+  /// Threads of this machine; 0: as many as it has. Results do not depend on
+  /// it.
   unsigned hostThreads = 0;
   TraceOptions trace;
   /// Where `vprintf` of a kernel writes; nullptr: standard output.
@@ -111,13 +113,13 @@ enum class Check : uint8_t {
   OutOfBounds,
   Misaligned,
   ReadOnlyStore,
-  Uninitialized,   ///< An unwritten value reached an address, a branch, …
-  SharedRace,      ///< Two threads, one a writer, without a barrier between.
-  AsyncRace,       ///< Data of a copy that nobody has waited for.
-  ProxyFence,      ///< An async read of data that no proxy fence published.
-  WriteWrite,      ///< Two blocks stored different values to one element.
-  Divergence,      ///< A warp-wide instruction that not all its lanes reach.
-  IllegalOperand,  ///< A selector, mask or size outside its legal range.
+  Uninitialized,  ///< An unwritten value reached an address, a branch, …
+  SharedRace,     ///< Two threads, one a writer, without a barrier between.
+  AsyncRace,      ///< Data of a copy that nobody has waited for.
+  ProxyFence,     ///< An async read of data that no proxy fence published.
+  WriteWrite,     ///< Two blocks stored different values to one element.
+  Divergence,     ///< A warp-wide instruction that not all its lanes reach.
+  IllegalOperand, ///< A selector, mask or size outside its legal range.
   Deadlock,
   StepLimit,
   Trap,            ///< `trap`, `brkpt` or a failed assertion of the kernel.

@@ -55,11 +55,11 @@ llvm::StringRef getInstructionClassName(InstructionClass instructionClass);
 
 /// Counters of one PTX instruction.
 struct InstructionCounters {
-  uint64_t issued = 0;    ///< Warps that executed it with at least one lane.
-  uint64_t threads = 0;   ///< Lanes that executed it.
-  uint64_t divergent = 0; ///< Times with some but not all live lanes.
-  uint64_t bytes = 0;     ///< Requested: lanes times access size.
-  uint64_t sectors = 0;   ///< Distinct 32-byte sectors, global memory.
+  uint64_t issued = 0;     ///< Warps that executed it with at least one lane.
+  uint64_t threads = 0;    ///< Lanes that executed it.
+  uint64_t divergent = 0;  ///< Times with some but not all live lanes.
+  uint64_t bytes = 0;      ///< Requested: lanes times access size.
+  uint64_t sectors = 0;    ///< Distinct 32-byte sectors, global memory.
   uint64_t wavefronts = 0; ///< Shared memory: passes over the banks.
   /// Passes that as many bytes need at best; the excess is bank conflicts.
   uint64_t idealWavefronts = 0;
@@ -92,8 +92,8 @@ struct Statistics {
 
   /// One PTX instruction, in the order of the text.
   struct Line {
-    unsigned line = 0;      ///< In the PTX file.
-    std::string source;     ///< "kernel.mlir:12" from `.loc`, or empty.
+    unsigned line = 0;  ///< In the PTX file.
+    std::string source; ///< "kernel.mlir:12" from `.loc`, or empty.
     std::string instruction;
     InstructionClass instructionClass = InstructionClass::Other;
     InstructionCounters counters;
