@@ -57,6 +57,13 @@ static bool forGroups(const Instruction &i, Lanes &lanes, F f) {
                             ", whose mask names it, has " + print(mask));
       return false;
     }
+    if (uint32_t missing = mask & lanes.warp->getLiveLanes() & ~group) {
+      lanes.warp->fault(i, first, Check::Divergence,
+                        "the member mask " + print(mask) + " names lane " +
+                            Twine(llvm::countr_zero(missing)) +
+                            ", which has not come here");
+      return false;
+    }
     f(group, mask);
     rest &= ~group;
   }
