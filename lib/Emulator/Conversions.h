@@ -27,6 +27,14 @@ void storeLow(Lanes &lanes, Slot slot, unsigned laneBytes,
 /// types have been taken from the words.
 llvm::Error decodePackedConversion(Decoder &decoder, Type d, Type a);
 
+/// Decodes cvt.pack.
+llvm::Error decodeIntegerPack(Decoder &decoder);
+
+/// The lowest `bits`, 1 to 64.
+inline uint64_t lowMask(unsigned bits) {
+  return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+}
+
 } // namespace tile::emulator
 
 #endif // TILE_LIB_EMULATOR_CONVERSIONS_H
