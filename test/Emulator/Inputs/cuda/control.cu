@@ -124,6 +124,25 @@ extern "C" __global__ void dispatch(const int *in, int *out, int n) {
   out[i] = r;
 }
 
+// nvcc prefers comparisons; this is an indexed branch by hand.
+extern "C" __global__ void branch_table(const int *in, int *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int v = in[i], r;
+  asm volatile("{ .reg .u32 i;\n"
+               "and.b32 i, %1, 3;\n"
+               "targets: .branchtargets zero, one, zero, three;\n"
+               "brx.idx i, targets;\n"
+               "zero: mul.lo.s32 %0, %1, 10; bra end;\n"
+               "one: add.s32 %0, %1, 1000; bra end;\n"
+               "three: sub.s32 %0, 0, %1;\n"
+               "end: }"
+               : "=&r"(r)
+               : "r"(v));
+  out[i] = r;
+}
+
 // One lock for all: within a warp, the holder must be able to go on while its
 // neighbours spin.
 extern "C" __global__ void spin_lock(int *lock, int *counter, int *order,

@@ -21,7 +21,7 @@ __constant__ Record records[2] = {{'a', -2, 100, &target[1], 0.5},
                                   {'b', 3, -200, nullptr, -4.0}};
 __device__ const char *names[2] = {"first", "second name"};
 
-// A launch has one block; `zeros` counts launches of threads.
+// A launch has one block, so that `zeros` counts its threads in four classes.
 extern "C" __global__ void initialised(int *out, double *reals) {
   int i = threadIdx.x;
   const Record &r = records[i % 2];
@@ -33,7 +33,10 @@ extern "C" __global__ void initialised(int *out, double *reals) {
   out[i * 6 + 4] = names[i % 2][i % 6];
   out[i * 6 + 5] = zeros[i % 4];
   reals[i] = doubles[i % 2] * halves[i % 4] + r.weight;
+  __syncthreads();
   atomicAdd(&zeros[i % 4], 1);
+  __syncthreads();
+  out[blockDim.x * 6 + i] = zeros[i % 4];
 }
 
 // Three arrays carved from dynamic shared memory.

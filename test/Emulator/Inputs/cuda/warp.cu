@@ -78,8 +78,8 @@ extern "C" __global__ void votes(const int *in, unsigned *out) {
   int whole;
   out[6 * 32 + lane] = __match_any_sync(FULL, v & 7);
   out[7 * 32 + lane] =
-      __match_all_sync(FULL, lane < 40 ? 5 : v, &whole) + whole;
-  out[8 * 32 + lane] = __match_all_sync(FULL, v & 7, &whole) + whole;
+      __match_all_sync(FULL, lane < 40 ? 5 : v, &whole) ^ whole;
+  out[8 * 32 + lane] = __match_all_sync(FULL, v & 7, &whole) ^ whole;
   out[9 * 32 + lane] =
       __match_any_sync(FULL, (unsigned long long)(v & 3) << 33 | 1);
 }

@@ -68,8 +68,10 @@ class Kernel:
             options=dict(num_warps=self.warps, num_stages=self.stages),
         )
         text = kernel.asm["ptx"]
-        entry = re.search(r"\.entry\s+(\w+)", text)[1]
-        count = len(re.findall(r"\.param\b", text[: text.index("{")]))
+        entry, parameters = re.search(
+            r"\.entry\s+(\w+)\((.*?)\n\)", text, re.S
+        ).groups()
+        count = len(re.findall(r"\.param\b", parameters))
         runtime = [f"{signature[n]} {n}" for n in names if n not in self.constants]
         scratch = count - len(runtime)
         facts = [

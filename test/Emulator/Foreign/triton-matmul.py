@@ -1,0 +1,61 @@
+"""Triton: matrix products of each type, with one to four stages."""
+
+# RUN: %numpy-python %s
+
+from check import *
+
+CODES = np.array([c for c, v in enumerate(E4M3) if abs(v) < 4 and v * 4 % 1 == 0], "u1")
+
+
+def operand(seed, shape, kind):
+    """The array as in memory, and its values."""
+    if kind == "fp8":
+        codes = CODES[hashes(seed, shape) % len(CODES)]
+        return codes, E4M3[codes]
+    if kind == "i8":
+        values = integers(seed, shape, -128, 128, "i1")
+        return values, values.astype("i8")
+    values = integers(seed, shape, -9, 10, "f4")
+    array = {"bf16": to_bf16, "f16": lambda v: v.astype("f2")}.get(kind, lambda v: v)
+    return array(values), values
+
+
+def product(label, kind, tile=(32, 32)):
+    m, n, k = 75, 80, 112
+    x, vx = operand(1, (m, k), kind)
+    y, vy = operand(2, (k, n), kind)
+    grid = ((m + tile[0] - 1) // tile[0], (n + tile[1] - 1) // tile[1])
+    result = "i4" if kind == "i8" else "f4"
+    sizes = [i32(v) for v in (m, n, k, k, n, n)]
+    ptx = f"triton/matmul.{label}.ptx"
+    (z,) = run_triton(ptx, grid, x, y, out((m, n), result), *sizes)
+    equal(z, (vx @ vy).astype(result), label)
+
+
+def test_f16():
+    product("f16-s1.sm_80", "f16")
+    product("f16-s2.sm_80", "f16")
+
+
+def test_bf16():
+    product("bf16-s3.sm_80", "bf16", (64, 32))
+    product("bf16-s4.sm_80", "bf16")
+    product("bf16-s3.sm_90a", "bf16")
+    product("bf16-s3.sm_120a", "bf16")
+
+
+def test_f32():
+    product("tf32-s3.sm_80", "f32")
+    product("f32-s2.sm_80", "f32", (16, 16))
+
+
+def test_i8():
+    product("i8-s3.sm_80", "i8")
+
+
+def test_fp8():
+    product("fp8-s2.sm_89", "fp8")
+    product("fp8-s2.sm_120a", "fp8")
+
+
+main()
