@@ -2,7 +2,7 @@
 //
 // What a PTX file says, before anything is known about what its instructions
 // do: directives, variables, functions, and statements whose opcodes are still
-// words between dots. The grammar is that of the PTX ISA, versions 7.0 to 9.4,
+// words between dots. The grammar is that of the PTX ISA, versions 7.0 to 9.5,
 // as LLVM's NVPTX back end, nvcc and Triton write it.
 //
 // Every name is resolved to its declaration here, with PTX's nested scopes, so
@@ -39,16 +39,53 @@ struct Location {
 enum class Type : uint8_t {
   None,
   Pred,
-  B8, B16, B32, B64, B128,
-  U8, U16, U32, U64,
-  S8, S16, S32, S64,
-  F16, F16x2, BF16, BF16x2, TF32, F32, F32x2, F64,
-  U16x2, S16x2, U8x4, S8x4,
+  B8,
+  B16,
+  B32,
+  B64,
+  B128,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  F16x2,
+  BF16,
+  BF16x2,
+  TF32,
+  F32,
+  F32x2,
+  F64,
+  U16x2,
+  S16x2,
+  U8x4,
+  S8x4,
   // Alternate formats; no register is declared with one of them.
-  E4M3, E5M2, E2M1, E2M3, E3M2, UE8M0, UE4M3,
-  E4M3x2, E5M2x2, E2M1x2, E2M3x2, E3M2x2, UE8M0x2,
-  E4M3x4, E5M2x4, E2M1x4, E2M3x4, E3M2x4,
-  U4, S4, B1,
+  E4M3,
+  E5M2,
+  E2M1,
+  E2M3,
+  E3M2,
+  UE8M0,
+  UE4M3,
+  E4M3x2,
+  E5M2x2,
+  E2M1x2,
+  E2M3x2,
+  E3M2x2,
+  UE8M0x2,
+  E4M3x4,
+  E5M2x4,
+  E2M1x4,
+  E2M3x4,
+  E3M2x4,
+  U4,
+  S4,
+  B1,
 };
 
 /// The type that PTX spells `name` (without the dot), or nullopt.
@@ -97,7 +134,7 @@ struct Variable {
   /// Elements of an array; nullopt where the declaration has none (scalar) and
   /// 0 for `name[]`.
   std::optional<uint64_t> elements;
-  unsigned alignment = 0; ///< In bytes; natural where the text has none.
+  unsigned alignment = 0;  ///< In bytes; natural where the text has none.
   bool isExternal = false; ///< `.extern`: dynamic shared memory, or undefined.
   bool isVisible = false;  ///< `.visible`, `.weak` or `.common`.
   bool isPointer = false;  ///< A kernel parameter with `.ptr`.
@@ -180,7 +217,7 @@ struct Function {
   Location location;
   llvm::StringRef name;
   bool isEntry = false;
-  bool isDefined = false; ///< Has a body.
+  bool isDefined = false;          ///< Has a body.
   std::deque<Variable> parameters; ///< Of the entry or function, in order.
   std::deque<Variable> results;    ///< Return parameters of a `.func`.
   std::deque<Variable> registers;
@@ -208,8 +245,8 @@ struct LaunchComment {
 
 /// A whole file. Strings live as long as the tree does.
 struct SyntaxTree {
-  std::string name; ///< The file's name in messages.
-  unsigned version = 0; ///< 88 is `.version 8.8`.
+  std::string name;       ///< The file's name in messages.
+  unsigned version = 0;   ///< 88 is `.version 8.8`.
   llvm::StringRef target; ///< "sm_120a"; the first word of `.target`.
   unsigned addressSize = 64;
   std::vector<llvm::StringRef> files; ///< `.file`, by position of appearance.

@@ -64,7 +64,9 @@ LogicalResult Parser::parseBodyDirective() {
   }
   std::optional<StateSpace> space = getSpace();
   if (!space)
-    return errorExpected("a directive of a function");
+    return errorExpected("a directive of a function",
+                         {".reg", ".shared", ".local", ".param", ".global",
+                          ".const", ".loc", ".pragma", ".extern"});
   if (*space == StateSpace::Register)
     return parseRegisters(linkage);
   return parseVariables(function->variables, linkage);
@@ -113,9 +115,8 @@ LogicalResult Parser::parseBranchTargets() {
                             limits::registersPerRange)) ||
         failed(expect(TokenKind::Greater, "'>'")))
       return failure();
-    numVariables += count;
-    if (numVariables > limits::variablesPerFile)
-      return error(name.location, "the file lists too many labels");
+    if (failed(countVariables(count, name.location)))
+      return failure();
     for (uint64_t i = 0; i < count; ++i)
       add(saver.save(name.text + Twine(i)), name.location);
   } while (consumeIf(TokenKind::Comma));
@@ -129,9 +130,9 @@ LogicalResult Parser::parseCallTargets() {
     Token name = token;
     if (failed(expect(TokenKind::Identifier, "the name of a function")))
       return failure();
-    auto *target = dyn_cast_if_present<Function *>(lookup(name.text));
-    if (!target)
-      return errorUndeclared(name.text, name.location, "function");
+    Function *target;
+    if (failed(lookupFunction(name, target)))
+      return failure();
     list.callTargets.push_back(target);
   } while (consumeIf(TokenKind::Comma));
   return expect(TokenKind::Semicolon, "',' or ';' after a function");

@@ -94,12 +94,18 @@ LogicalResult Parser::parseVariableType(Variable &prototype, bool isParameter) {
 // Variables and parameters
 //===----------------------------------------------------------------------===//
 
+LogicalResult Parser::countVariables(uint64_t count, Location location) {
+  numVariables += count;
+  if (numVariables > limits::variablesPerFile)
+    return error(location, "the file declares more than " +
+                               Twine(limits::variablesPerFile) + " variables");
+  return success();
+}
+
 LogicalResult Parser::addVariable(Variable &&variable,
                                   std::deque<Variable> &into) {
-  if (++numVariables > limits::variablesPerFile)
-    return error(variable.location, "the file declares more than " +
-                                        Twine(limits::variablesPerFile) +
-                                        " variables");
+  if (failed(countVariables(1, variable.location)))
+    return failure();
   variable.index = into.size();
   into.push_back(std::move(variable));
   Variable &added = into.back();
@@ -114,6 +120,10 @@ LogicalResult Parser::parseRange(const Variable &prototype, const Token &name,
                           limits::registersPerRange)) ||
       failed(expect(TokenKind::Greater, "'>'")))
     return failure();
+  // Before any is made.
+  if (failed(countVariables(count, name.location)))
+    return failure();
+  numVariables -= count;
   scopes.back()->ranges.push_back({name.text, count});
   for (uint64_t i = 0; i < count; ++i) {
     Variable variable = prototype;
@@ -249,8 +259,8 @@ LogicalResult Parser::parseParameters(std::deque<Variable> &into) {
     SmallVector<uint64_t, 4> dimensions;
     if (failed(parseArray(variable, dimensions)))
       return failure();
-    if (++numVariables > limits::variablesPerFile)
-      return error(variable.location, "the file declares too many variables");
+    if (failed(countVariables(1, variable.location)))
+      return failure();
     variable.index = into.size();
     into.push_back(std::move(variable));
   } while (consumeIf(TokenKind::Comma));
@@ -288,13 +298,10 @@ LogicalResult Parser::parseInitializer(Variable &variable,
   bool isOpen = !dimensions.empty() && dimensions.front() == 0;
   to.total = isOpen ? std::numeric_limits<uint64_t>::max()
                     : variable.elements.value_or(1) * variable.vectorSize;
-  if (!is(TokenKind::LeftBrace)) {
-    if (!to.dimensions.empty())
-      return errorExpected("'{'");
-    return parseInitialValue(to);
-  }
   if (to.dimensions.empty())
-    to.dimensions.push_back(1);
+    return parseInitialValue(to);
+  if (!is(TokenKind::LeftBrace))
+    return errorExpected("'{'");
   if (failed(parseInitialList(to, 0)))
     return failure();
   if (isOpen) {
@@ -311,12 +318,7 @@ LogicalResult Parser::parseInitializer(Variable &variable,
 }
 
 LogicalResult Parser::parseInitialList(Initializer &to, unsigned level) {
-  Location location = token.location;
   consume(); // {
-  if (level == to.dimensions.size())
-    return error(location, quote(to.variable->name) +
-                               " has fewer dimensions than its values have "
-                               "braces");
   // The values of what one list inside this one describes.
   uint64_t part = 1;
   for (uint64_t extent : ArrayRef(to.dimensions).drop_front(level + 1))
@@ -329,16 +331,17 @@ LogicalResult Parser::parseInitialList(Initializer &to, unsigned level) {
     if (to.position >= limit)
       return error(token.location,
                    "too many values for " + quote(to.variable->name));
-    if (is(TokenKind::LeftBrace) && !isLast) {
-      if ((to.position - begin) % part != 0)
-        return error(token.location, "expects a value, since those before it "
-                                     "are not in braces");
+    if (isLast) {
+      if (failed(parseInitialValue(to)))
+        return failure();
+    } else {
+      if (!is(TokenKind::LeftBrace))
+        return errorExpected("'{', since " + quote(to.variable->name) +
+                             " has more dimensions");
       uint64_t next = to.position + part;
       if (failed(parseInitialList(to, level + 1)))
         return failure();
       to.position = next;
-    } else if (failed(parseInitialValue(to))) {
-      return failure();
     }
     if (!consumeIf(TokenKind::Comma))
       break;
@@ -415,14 +418,9 @@ LogicalResult Parser::parseInitialAddress(InitialValue &value) {
                  "the address of " + quote(name.text) +
                      " is not known before the program runs; only those of "
                      "'.global' and '.const' variables are");
-  int64_t inner = 0;
-  if (isGeneric && (failed(parseOffset(inner)) ||
-                    failed(expect(TokenKind::RightParen, "')'"))))
+  if (isGeneric && failed(expect(TokenKind::RightParen, "')'")))
     return failure();
-  if (failed(parseOffset(value.offset)))
-    return failure();
-  value.offset = static_cast<uint64_t>(value.offset) + inner;
-  return success();
+  return parseOffset(value.offset);
 }
 
 /// What follows the parenthesis of a mask: an address or an integer.
@@ -454,45 +452,23 @@ LogicalResult Parser::convertInitial(const Constant &constant,
                            "'." +
                                getTypeName(type) + "'");
   };
+  bool isFloat = type >= Type::F16 && type <= Type::F64;
   if (constant.isInteger()) {
-    if (size > 64)
+    if (isFloat || size > 64)
       return mismatch();
-    switch (type) {
-    case Type::F16:
-    case Type::F16x2:
-    case Type::BF16:
-    case Type::BF16x2:
-    case Type::F32x2:
-      return mismatch();
-    case Type::F32:
-    case Type::F64: {
-      APFloat value(type == Type::F32 ? APFloat::IEEEsingle()
-                                      : APFloat::IEEEdouble());
-      value.convertFromAPInt(APInt(64, constant.bits),
-                             constant.kind == Constant::Kind::Signed,
-                             APFloat::rmNearestTiesToEven);
-      bits = value.bitcastToAPInt().getZExtValue();
-      return success();
-    }
-    default:
-      bits = constant.bits & maskTrailingOnes<uint64_t>(size);
-      return success();
-    }
-  }
-  bool isSingle = constant.kind == Constant::Kind::Single;
-  // Exact bits may also be those of an untyped variable.
-  if ((type == Type::B32 && isSingle) || (type == Type::B64 && !isSingle)) {
-    bits = constant.bits;
+    bits = constant.bits & maskTrailingOnes<uint64_t>(size);
     return success();
   }
-  if (type != Type::F32 && type != Type::F64)
+  bool isSingle = constant.kind == Constant::Kind::Single;
+  // An untyped variable takes the format of its size.
+  bool toSingle = type == Type::F32 || type == Type::B32;
+  if (!toSingle && type != Type::F64 && type != Type::B64)
     return mismatch();
   APFloat value(isSingle ? APFloat::IEEEsingle() : APFloat::IEEEdouble(),
                 APInt(isSingle ? 32 : 64, constant.bits));
-  if (isSingle != (type == Type::F32)) {
+  if (isSingle != toSingle) {
     bool loses;
-    value.convert(type == Type::F32 ? APFloat::IEEEsingle()
-                                    : APFloat::IEEEdouble(),
+    value.convert(toSingle ? APFloat::IEEEsingle() : APFloat::IEEEdouble(),
                   APFloat::rmNearestTiesToEven, &loses);
   }
   bits = value.bitcastToAPInt().getZExtValue();

@@ -93,8 +93,9 @@ LogicalResult Parser::parseNumber(Constant &constant) {
   bool isPlain = prefix != 'x' && prefix != 'b';
   if (isPlain && text.find_first_of(".eE") != StringRef::npos) {
     double value;
-    // A point needs a digit beside it, which the conversion does not ask for.
-    if (text == "." || text.getAsDouble(value))
+    // The conversion takes an exponent without digits.
+    if ((!isDigit(text.back()) && text.back() != '.') ||
+        text.getAsDouble(value))
       return malformed();
     constant = makeDouble(value);
     return success();

@@ -28,14 +28,14 @@ LogicalResult Parser::parseVersion() {
     return errorExpected("a PTX version such as '8.8'");
   consume();
   unsigned version = majorNumber * 10 + minorNumber;
-  constexpr unsigned oldest = 70, newest = 94;
+  constexpr unsigned oldest = 70, newest = 95;
   if (version < oldest)
     return error(number.location, "PTX version " + number.text +
                                       " is older than 7.0, the oldest that is "
                                       "supported");
   if (version > newest)
     return error(number.location, "PTX version " + number.text +
-                                      " is newer than 9.4, the newest that is "
+                                      " is newer than 9.5, the newest that is "
                                       "supported");
   tree.version = version;
   return success();
@@ -215,13 +215,13 @@ LogicalResult Parser::parseAlias() {
   if (failed(expect(TokenKind::Identifier, "the name of a function")) ||
       failed(expect(TokenKind::Semicolon, "';'")))
     return failure();
-  auto *declared = dyn_cast_if_present<Function *>(lookup(alias.text));
-  if (!declared)
-    return errorUndeclared(alias.text, alias.location, "function");
+  Function *declared;
+  if (failed(lookupFunction(alias, declared)))
+    return failure();
   if (declared->isDefined)
     return error(alias.location,
                  quote(alias.text) + " has a body and cannot be an alias");
-  aliases.push_back({declared, target.text, target.location});
+  aliases.push_back({declared, target});
   return success();
 }
 
@@ -268,7 +268,11 @@ LogicalResult Parser::parseModuleItem() {
     return parseFunction(linkage.isExternal);
   std::optional<StateSpace> space = getSpace();
   if (!space)
-    return errorExpected("a directive of a module");
+    return errorExpected("a directive of a module",
+                         {".address_size", ".alias", ".common", ".const",
+                          ".entry", ".extern", ".file", ".func", ".global",
+                          ".loc", ".pragma", ".section", ".shared", ".target",
+                          ".visible", ".weak"});
   if (*space == StateSpace::Register || *space == StateSpace::Local ||
       *space == StateSpace::Parameter)
     return error(token.location,
@@ -333,7 +337,12 @@ LogicalResult Parser::parseFunctionDirectives(Function &target) {
       result = parsePragma();
     else if (!consumeIfWord(".blocksareclusters") &&
              !consumeIfWord(".noreturn") && !consumeIfWord(".unified"))
-      return errorExpected("a directive of a function, '{' or ';'");
+      return errorExpected("a directive of a function, '{' or ';'",
+                           {".reqntid", ".maxntid", ".minnctapersm",
+                            ".maxnctapersm", ".maxnreg", ".reqnctapercluster",
+                            ".explicitcluster", ".maxclusterrank",
+                            ".blocksareclusters", ".noreturn", ".abi_preserve",
+                            ".abi_preserve_control", ".attribute"});
     if (failed(result))
       return failure();
   }
@@ -498,15 +507,17 @@ LogicalResult Parser::finish() {
     return failure();
   DenseMap<const Function *, Function *> to;
   for (const Alias &alias : aliases) {
-    auto *target = dyn_cast_if_present<Function *>(lookup(alias.target));
-    if (!target || !target->isDefined)
-      return error(alias.location,
-                   "function " + quote(alias.target) + " has no body");
+    Function *target;
+    if (failed(lookupFunction(alias.target, target)))
+      return failure();
+    Location location = alias.target.location;
+    if (!target->isDefined)
+      return error(location, quote(target->name) + " has no body");
     if (target->parameters.size() != alias.alias->parameters.size() ||
         target->results.size() != alias.alias->results.size())
-      return error(alias.location, quote(alias.target) + " and its alias " +
-                                       quote(alias.alias->name) +
-                                       " have different parameters");
+      return error(location, quote(target->name) + " and its alias " +
+                                 quote(alias.alias->name) +
+                                 " have different parameters");
     to[alias.alias] = target;
   }
   if (!to.empty())

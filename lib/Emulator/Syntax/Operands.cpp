@@ -130,7 +130,7 @@ LogicalResult Parser::parseComponent(Operand &operand) {
   StringRef word = token.text;
   int component = getComponent(word);
   unsigned size = operand.variable->vectorSize;
-  if (component >= 0 && static_cast<unsigned>(component) < size) {
+  if (size > 1 && component >= 0 && static_cast<unsigned>(component) < size) {
     operand.component = component;
     consume();
     return success();

@@ -19,6 +19,40 @@ std::string quote(StringRef text) {
   return out + (text.size() > longest ? "…'" : "'");
 }
 
+namespace {
+/// The nearest of the names offered, if any is near.
+class Suggestion {
+public:
+  explicit Suggestion(StringRef name)
+      : name(name), distance(name.size() / 4 + 2) {}
+
+  void offer(StringRef candidate) {
+    // Long names would take long, and are not typed by hand. What differs in
+    // every letter is not near.
+    if (name.size() > 64 || candidate.size() > 64)
+      return;
+    unsigned other = name.edit_distance(candidate, true, distance);
+    if (other >= name.size() || other > distance)
+      return;
+    // Of equally near ones the first in the alphabet, whatever the order.
+    if (other < distance || (!best.empty() && candidate < best)) {
+      distance = other;
+      best = candidate;
+    }
+  }
+
+  std::string get() const {
+    return best.empty() ? "" : "; did you mean " + quote(best) + "?";
+  }
+
+private:
+  StringRef name;
+  /// One more than what is near, until something is.
+  unsigned distance;
+  StringRef best;
+};
+} // namespace
+
 Parser::Parser(SyntaxTree &tree, StringRef name)
     : tree(tree), lexer(tree.source), saver(tree.allocator),
       lastEnd(StringRef(tree.source).begin()) {
@@ -64,6 +98,18 @@ LogicalResult Parser::errorExpected(const Twine &what) {
                  "expects " + what + ", but found the end of the file");
   return error(token.location,
                "expects " + what + ", but found " + quote(token.text));
+}
+
+LogicalResult Parser::errorExpected(const Twine &what,
+                                    ArrayRef<StringRef> words) {
+  Suggestion suggestion(token.text);
+  if (is(TokenKind::DotWord))
+    for (StringRef word : words)
+      suggestion.offer(word);
+  if (is(TokenKind::End))
+    return errorExpected(what);
+  return error(token.location, "expects " + what + ", but found " +
+                                   quote(token.text) + suggestion.get());
 }
 
 LogicalResult Parser::error(Location location, const Twine &what) {
@@ -136,7 +182,7 @@ bool isSpecialRegister(StringRef name, bool &isVector) {
           .Default(false);
   if (isScalar)
     return true;
-  unsigned number;
+  unsigned number = 0;
   StringRef digits = name;
   if (digits.consume_front("%envreg"))
     return !digits.getAsInteger(10, number) && number < 32;
@@ -175,8 +221,7 @@ LogicalResult Parser::errorDuplicate(StringRef name, Location location,
 
 LogicalResult Parser::declare(StringRef name, Location location,
                               Symbol symbol) {
-  bool isVector;
-  if (name == "WARP_SZ" || isSpecialRegister(name, isVector))
+  if (name == "WARP_SZ")
     return error(location,
                  quote(name) + " is predefined and cannot be declared");
   Scope &scope = *scopes.back();
@@ -208,38 +253,6 @@ LogicalResult Parser::declareLabel(const Token &name) {
   return success();
 }
 
-namespace {
-/// The nearest of the names offered, if any is near.
-class Suggestion {
-public:
-  explicit Suggestion(StringRef name)
-      : name(name), distance(name.size() / 4 + 1) {}
-
-  void offer(StringRef candidate) {
-    // Long names would take long, and are not typed by hand.
-    if (name.size() > 64 || candidate.size() > 64)
-      return;
-    unsigned other = name.edit_distance(candidate, true, distance);
-    // Of equally near ones the first in the alphabet, whatever the order.
-    if (other < distance ||
-        (other == distance && !best.empty() && candidate < best) ||
-        (other == distance && best.empty() && other < name.size())) {
-      distance = other;
-      best = candidate;
-    }
-  }
-
-  std::string get() const {
-    return best.empty() ? "" : "; did you mean " + quote(best) + "?";
-  }
-
-private:
-  StringRef name;
-  unsigned distance;
-  StringRef best;
-};
-} // namespace
-
 LogicalResult Parser::errorUndeclared(StringRef name, Location location,
                                       StringRef what) {
   std::string message = (what + " " + quote(name) + " is not declared").str();
@@ -265,6 +278,16 @@ LogicalResult Parser::errorUndeclared(StringRef name, Location location,
         "%dynamic_smem_size"})
     suggestion.offer(special);
   return error(location, message + suggestion.get());
+}
+
+LogicalResult Parser::lookupFunction(const Token &name, Function *&found) {
+  Symbol symbol = lookup(name.text);
+  if (!symbol)
+    return errorUndeclared(name.text, name.location, "function");
+  found = dyn_cast<Function *>(symbol);
+  if (!found)
+    return error(name.location, quote(name.text) + " is no function");
+  return success();
 }
 
 LogicalResult Parser::popScope() {

@@ -24,7 +24,7 @@ namespace tile::emulator {
 /// What a hostile file may ask for.
 namespace limits {
 constexpr uint64_t registersPerRange = uint64_t(1) << 20;
-constexpr uint64_t variablesPerFile = uint64_t(1) << 22;
+constexpr uint64_t variablesPerFile = uint64_t(1) << 21;
 constexpr uint64_t elementsPerVariable = uint64_t(1) << 32;
 constexpr uint64_t initialValues = uint64_t(1) << 22;
 constexpr unsigned nestedScopes = 256;
@@ -73,6 +73,9 @@ private:
   /// `what` completes "expects …, but found …".
   llvm::LogicalResult expect(TokenKind kind, const llvm::Twine &what);
   llvm::LogicalResult errorExpected(const llvm::Twine &what);
+  /// The same, with the nearest of the words that were possible, if one is.
+  llvm::LogicalResult errorExpected(const llvm::Twine &what,
+                                    llvm::ArrayRef<llvm::StringRef> words);
   llvm::LogicalResult error(Location location, const llvm::Twine &what);
   /// From `begin` to the end of the last token consumed.
   llvm::StringRef textSince(const char *begin) const;
@@ -117,6 +120,7 @@ private:
   /// not declare is left to the scope around it.
   llvm::LogicalResult popScope();
   Symbol lookup(llvm::StringRef name) const;
+  llvm::LogicalResult lookupFunction(const Token &name, Function *&found);
   llvm::LogicalResult declare(llvm::StringRef name, Location location,
                               Symbol symbol);
   llvm::LogicalResult declareLabel(const Token &name);
@@ -170,6 +174,8 @@ private:
                                  std::deque<Variable> &into);
   llvm::LogicalResult parseArray(Variable &variable,
                                  llvm::SmallVectorImpl<uint64_t> &dimensions);
+  /// Fails where the file has too many names, for labels of a range as well.
+  llvm::LogicalResult countVariables(uint64_t count, Location location);
   /// Adds `variable` to `into` and to the innermost scope.
   llvm::LogicalResult addVariable(Variable &&variable,
                                   std::deque<Variable> &into);
@@ -269,8 +275,7 @@ private:
   llvm::DenseMap<uint64_t, unsigned> files;
   struct Alias {
     Function *alias;
-    llvm::StringRef target;
-    Location location;
+    Token target;
   };
   std::vector<Alias> aliases;
   /// The `.loc` in force, as the file writes it; a number without `.file` is
