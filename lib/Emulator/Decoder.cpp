@@ -23,15 +23,12 @@ void Decoder::begin(const Statement &next, ArrayRef<StringRef> remaining) {
 }
 
 Error Decoder::error(const Twine &message) const {
-  return llvm::make_error<PtxError>(program.syntax->name, statement->location,
-                                    message.str());
+  return program.syntax->makeError(statement->location, message);
 }
 
 Error Decoder::error(const Operand &operand, const Twine &message) const {
-  return llvm::make_error<PtxError>(program.syntax->name,
-                                    operand.location.line ? operand.location
-                                                          : statement->location,
-                                    message.str());
+  return program.syntax->makeError(
+      operand.location.line ? operand.location : statement->location, message);
 }
 
 //===----------------------------------------------------------------------===//

@@ -131,11 +131,9 @@ Error Module::Implementation::layOut() {
     total += variable->getSize();
     if (variables.size() + kFirstModuleRegion >= Memory::kFirstRegion ||
         total > kLargestModule)
-      return llvm::make_error<PtxError>(
-          syntax->name, variable->location,
-          ("the module's variables take more than " + Twine(kLargestModule) +
-           " bytes")
-              .str());
+      return syntax->makeError(variable->location,
+                               "the module's variables take more than " +
+                                   Twine(kLargestModule) + " bytes");
     Allocation allocation;
     allocation.name = variable->name.str();
     allocation.size = variable->getSize();
@@ -160,13 +158,12 @@ Error Module::Implementation::layOut() {
         if (value.variable) {
           auto it = layout.variables.find(value.variable);
           if (it == layout.variables.end())
-            return llvm::make_error<PtxError>(
-                syntax->name, variable->location,
-                ("the initial value of '" + variable->name +
-                 "' expects a variable of global or constant memory that this "
-                 "file defines, but got '" +
-                 value.variable->name + "'")
-                    .str());
+            return syntax->makeError(variable->location,
+                                     "the initial value of '" + variable->name +
+                                         "' expects a variable of global or "
+                                         "constant memory that this "
+                                         "file defines, but got '" +
+                                         value.variable->name + "'");
           bits = it->second + static_cast<uint64_t>(value.offset);
         } else if (value.function) {
           bits = layout.functions.lookup(value.function);
@@ -174,10 +171,9 @@ Error Module::Implementation::layOut() {
         if (value.mask && *value.mask)
           bits = (bits & *value.mask) >> llvm::countr_zero(*value.mask);
         if (at + step > bytes.size())
-          return llvm::make_error<PtxError>(
-              syntax->name, variable->location,
-              ("'" + variable->name + "' has more initial values than room")
-                  .str());
+          return syntax->makeError(variable->location,
+                                   "'" + variable->name +
+                                       "' has more initial values than room");
         std::memcpy(bytes.data() + at, &bits, std::min(step, 8u));
         at += step;
       }

@@ -210,11 +210,10 @@ Error Builder::decode(Code &code) {
       addLocal(variable);
   constexpr uint64_t kLargestLocal = uint64_t(512) << 10;
   if (localEnd > kLargestLocal)
-    return llvm::make_error<PtxError>(
-        syntax.name, function.location,
-        ("'" + function.name + "' expects at most " + Twine(kLargestLocal) +
-         " bytes of local memory, but has " + Twine(localEnd))
-            .str());
+    return syntax.makeError(
+        function.location,
+        "'" + function.name + "' expects at most " + Twine(kLargestLocal) +
+            " bytes of local memory, but has " + Twine(localEnd));
   code.localBytes = static_cast<uint32_t>(llvm::alignTo(localEnd, 16));
 
   Decoder decoder(*program, code, context);
@@ -259,9 +258,8 @@ Error Builder::decode(Code &code) {
   // A frame's registers are also indexed in units of 64 bytes.
   constexpr uint32_t kLargestFrame = uint32_t(1) << 28;
   if (code.frameBytes > kLargestFrame)
-    return llvm::make_error<PtxError>(
-        syntax.name, function.location,
-        ("'" + function.name + "' uses too many registers").str());
+    return syntax.makeError(function.location,
+                            "'" + function.name + "' uses too many registers");
   return Error::success();
 }
 
