@@ -12,6 +12,7 @@
 #include "tile/Emulator/Memory.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,15 +25,17 @@ namespace tile::emulator {
 class GlobalSpace {
 public:
   /// `variables[i]` lies in region `kFirstModuleRegion + i` (Program.h).
-  GlobalSpace(const Memory &memory,
-              const std::vector<Allocation> &variables, bool checkWriters);
+  GlobalSpace(const Memory &memory, const std::vector<Allocation> &variables,
+              bool checkWriters);
   ~GlobalSpace();
 
   /// The allocation in whose region `address` is, or nullptr.
   const Allocation *find(uint64_t address) const;
 
-  /// Who last stored to each byte: block + 1, or 0. Made on the first store.
-  uint32_t *getWriters(const Allocation &allocation);
+  /// Who last stored to each aligned word of four bytes, and what; see
+  /// GlobalAccess.cpp. Made on the first store. Null where writers are not
+  /// checked.
+  std::atomic<uint64_t> *getWriters(const Allocation &allocation);
 
 private:
   struct Implementation;
@@ -53,35 +56,63 @@ public:
     std::string buffer;
   };
 
-  /// Host memory for `bytes` bytes at `address`, or nullptr. Fast where the
-  /// address is in the buffer of the last call.
-  uint8_t *resolve(uint64_t address, unsigned bytes, bool isStore) {
-    uint64_t offset = address - first;
-    if (offset < size && bytes <= size - offset && !(isStore && readOnly) &&
-        (address & (bytes - 1)) == 0)
-      return host + offset;
-    return resolveSlowly(address, bytes, bytes, isStore);
+  /// A buffer's range of addresses and the host memory behind it.
+  struct Window {
+    uint64_t first = 0, size = 0;
+    uint8_t *host = nullptr;
+    bool readOnly = true;
+    std::atomic<uint64_t> *writers = nullptr; ///< Once there was a store.
+    const Allocation *allocation = nullptr;
+  };
+
+  /// The window of the buffer in whose region `address` is; an empty one where
+  /// there is no buffer. Valid until the next call.
+  Window &getWindow(uint64_t address) {
+    Window &window = windows[address >> Memory::kRegionBits & (kWindows - 1)];
+    if (address - window.first < window.size)
+      return window;
+    return findWindow(address, window);
   }
-  /// As above for sizes that are no power of two or need less alignment.
-  uint8_t *resolveSlowly(uint64_t address, uint64_t bytes, unsigned alignment,
-                         bool isStore);
+
+  /// Host memory for `bytes` bytes at `address`, a multiple of `alignment`, or
+  /// nullptr.
+  uint8_t *resolve(uint64_t address, uint64_t bytes, uint64_t alignment,
+                   bool isStore) {
+    Window &window = getWindow(address);
+    uint64_t offset = address - window.first;
+    if (offset < window.size && bytes <= window.size - offset &&
+        !(isStore && window.readOnly) && (address & (alignment - 1)) == 0)
+      return window.host + offset;
+    return nullptr;
+  }
   /// Why `resolve` returned nullptr: "16 bytes at offset 4088 of buffer 'x',
   /// which has 4096 bytes".
-  Problem explain(uint64_t address, uint64_t bytes, unsigned alignment,
+  Problem explain(uint64_t address, uint64_t bytes, uint64_t alignment,
                   bool isStore) const;
+  /// "offset 16 of buffer 'x'", for any address.
+  std::string describe(uint64_t address) const;
+  /// The name of the buffer in whose region `address` is, or empty.
+  std::string getBufferName(uint64_t address) const;
 
-  /// Notes a plain store of `bytes` bytes at `host` (from `resolve`) and
-  /// returns false where another block has stored a different value there;
-  /// `other` is then that block. Called before the bytes change.
-  bool noteStore(uint64_t address, const uint8_t *host, const uint8_t *value,
-                 unsigned bytes, uint64_t &other);
+  /// Notes a plain store of `bytes` bytes with values `value`, all inside one
+  /// buffer that may be written, and returns false where another block has
+  /// stored a different value there; `other` is then that block.
+  bool noteStore(uint64_t address, const uint8_t *value, uint64_t bytes,
+                 uint64_t &other);
 
 private:
+  static constexpr unsigned kWindows = 8;
+
+  Window &findWindow(uint64_t address, Window &window);
+  bool noteWord(std::atomic<uint64_t> &cell, uint64_t key, unsigned mask,
+                uint32_t value, uint64_t &other);
+  bool noteMixed(std::atomic<uint64_t> &cell, uint64_t key, unsigned mask,
+                 uint32_t value, uint64_t &other);
+
   GlobalSpace &space;
   uint64_t block;
-  uint64_t first = 0, size = 0;
-  uint8_t *host = nullptr;
-  bool readOnly = true;
+  Window windows[kWindows];
+  Window none;
 };
 
 } // namespace tile::emulator

@@ -7,12 +7,19 @@
 // async proxy reads needs a proxy fence. Order is kept as a vector clock per
 // warp, one component per warp of the block.
 //
+// Every access of a warp's instruction between two releases of the warp is one
+// `Record`. Each aligned word of four bytes remembers the record of its last
+// store and the records of the reads since then that are not ordered among each
+// other: one record, or a set of them that equal words share. A word whose
+// bytes differ is split into four.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TILE_LIB_EMULATOR_SHAREDMEMORY_H
 #define TILE_LIB_EMULATOR_SHAREDMEMORY_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
@@ -25,17 +32,28 @@ namespace tile::emulator {
 struct Instruction;
 
 /// A vector clock: for each warp, how far its work is known. With it travels
-/// what a proxy fence has published.
+/// what a proxy fence has published. Components beyond the warps belong to
+/// objects that asynchronous copies complete on.
 struct VectorClock {
-  llvm::SmallVector<uint32_t, 8> known;     ///< By warp.
-  llvm::SmallVector<uint32_t, 8> published; ///< To the async proxy.
+  llvm::SmallVector<uint32_t, 8> known;     ///< By component.
+  llvm::SmallVector<uint32_t, 8> published; ///< Of it, to the async proxy.
+
   void join(const VectorClock &other);
+  uint32_t getKnown(unsigned component) const {
+    return component < known.size() ? known[component] : 0;
+  }
+  uint32_t getPublished(unsigned component) const {
+    return component < published.size() ? published[component] : 0;
+  }
 };
 
 /// Something that orders warps: a barrier, an mbarrier's phase, an atomic's
 /// location.
 struct SyncObject {
   VectorClock clock;
+  /// The component of the clock that counts what asynchronous copies completed
+  /// here; given on the first completion.
+  uint32_t component = ~uint32_t(0);
 };
 
 /// One block's shared memory.
@@ -45,7 +63,7 @@ public:
 
   uint32_t getSize() const { return static_cast<uint32_t>(bytes.size()); }
   uint8_t *getBytes() { return bytes.data(); }
-  /// 0xFF where all bits of the byte have been written, 0 where none has.
+  /// The bits of each byte that have been written: 0xFF where all have.
   uint8_t *getWritten() { return written.data(); }
 
   // --- Order ----------------------------------------------------------------
@@ -56,58 +74,141 @@ public:
   void acquire(unsigned warp, const SyncObject &object);
   /// `fence.proxy.async` by `warp`.
   void fenceProxy(unsigned warp);
+  /// As `acquire` and `release` for the locations `addresses[lane]` of the
+  /// lanes in `mask`. Locations are told apart as well as a table of bounded
+  /// size allows: two that share an entry order more than they should, so that
+  /// a race may go unnoticed but none is invented.
+  void acquireLocations(unsigned warp, uint32_t mask,
+                        const uint64_t *addresses);
+  void releaseLocations(unsigned warp, uint32_t mask,
+                        const uint64_t *addresses);
 
   // --- Accesses -------------------------------------------------------------
+
+  enum class Access : uint8_t {
+    Read,
+    Write,
+    /// Volatile, relaxed, acquire and release accesses and atomics: no race
+    /// with each other.
+    StrongRead,
+    StrongWrite,
+    /// Through the async proxy: `cp.async.bulk` from shared memory.
+    ProxyRead,
+    /// `cp.async`: nobody may touch the bytes until it is completed.
+    AsyncWrite,
+    /// `cp.async.bulk` into shared memory; as above, through the async proxy.
+    ProxyWrite,
+  };
 
   /// The other access of a race, in words for a note.
   struct Conflict {
     enum Kind : uint8_t { Race, Async, Proxy } kind = Race;
     std::string message; ///< "warp 2 stored it at line 40: st.shared.b32 …"
     uint32_t address = 0;
+    unsigned lane = 0; ///< Of the access that found it.
   };
-  /// Notes a read or store by `warp` at `instruction` and returns the conflict
-  /// where there is one.
-  std::optional<Conflict> noteRead(unsigned warp, uint32_t address,
-                                   uint32_t size,
-                                   const Instruction &instruction);
-  std::optional<Conflict> noteWrite(unsigned warp, uint32_t address,
-                                    uint32_t size,
-                                    const Instruction &instruction);
-  /// An atomic conflicts with plain accesses, not with atomics.
-  std::optional<Conflict> noteAtomic(unsigned warp, uint32_t address,
-                                     uint32_t size,
-                                     const Instruction &instruction);
-  /// A read through the async proxy (`cp.async.bulk` from shared memory,
-  /// tensor-core descriptors), issued by `warp`.
-  std::optional<Conflict> noteAsyncRead(unsigned warp, uint32_t address,
-                                        uint32_t size,
-                                        const Instruction &instruction);
-  /// An asynchronous store is under way, issued by `warp`: nobody may touch the
-  /// bytes until `completeAsyncWrite`.
-  std::optional<Conflict> beginAsyncWrite(unsigned warp, uint32_t address,
-                                          uint32_t size,
-                                          const Instruction &instruction);
-  /// The store is visible to `warp`, as if this one had just done it. With a
-  /// `SyncObject` it becomes visible to whoever acquires that one instead.
-  void completeAsyncWrite(unsigned warp, uint32_t address, uint32_t size,
-                          const Instruction &instruction);
-  void completeAsyncWrite(SyncObject &object, uint32_t address, uint32_t size,
-                          const Instruction &instruction);
+
+  /// An access that is not complete yet.
+  using Pending = uint32_t;
+  static constexpr Pending kNotPending = ~Pending(0);
+
+  /// Notes an access by `warp` at `instruction` to `size` bytes at
+  /// `addresses[lane]` for each lane in `mask`, and returns the first conflict.
+  /// The bytes must lie within the memory.
+  std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
+                               const uint32_t *addresses, uint32_t size,
+                               const Instruction &instruction) {
+    Pending pending = kNotPending;
+    return note(access, warp, mask, addresses, size, instruction, pending);
+  }
+  /// As above; `pending` names the access afterwards, where it is one that is
+  /// completed later (ProxyRead, AsyncWrite, ProxyWrite). A call that is given
+  /// the name of an access continues that one.
+  std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
+                               const uint32_t *addresses, uint32_t size,
+                               const Instruction &instruction,
+                               Pending &pending);
+
+  /// The access is over, as if `warp` had just done it; the name is free.
+  void complete(Pending pending, unsigned warp);
+  /// The access is over for whoever acquires `object`; the name is free.
+  void complete(Pending pending, SyncObject &object);
+  /// The store is over for `size` bytes at `address` only; the name stays.
+  void completePart(Pending pending, unsigned warp, uint32_t address,
+                    uint32_t size);
+  void completePart(Pending pending, SyncObject &object, uint32_t address,
+                    uint32_t size);
+  /// Forgets the name of an access all of whose bytes have been completed.
+  void forget(Pending pending);
 
 private:
-  /// The last store to a byte, and the last reads of it.
-  struct Access {
-    uint32_t clock = 0;
-    uint16_t warp = 0;
-    bool isAtomic = false;
-    bool isPending = false;
+  template <Access kAccess>
+  friend class AccessChecker;
+
+  /// What one instruction of one warp did between two releases of that warp.
+  struct Record {
+    enum Flag : uint8_t { Strong = 1, IsPending = 2, Async = 4, Proxy = 8 };
+
     const Instruction *instruction = nullptr;
+    uint32_t clock = 0;
+    uint16_t component = 0; ///< Whose clock it is.
+    uint8_t warp = 0;
+    uint8_t flags = 0;
+    bool has(Flag flag) const { return flags & flag; }
   };
 
+  /// A word's or byte's last store and the reads since: numbers of records, or
+  /// 0. A reader with `kSet` is a number of `sets`; a writer with `kSplit` is a
+  /// number of `splits`, and the word's reader means nothing.
+  static constexpr uint32_t kSet = uint32_t(1) << 31;
+  static constexpr uint32_t kSplit = uint32_t(1) << 31;
+  struct SplitWord {
+    uint32_t writers[4];
+    uint32_t readers[4];
+  };
+
+  uint32_t getRecord(unsigned warp, const Instruction &instruction,
+                     uint8_t flags);
+  uint32_t addRecord(unsigned warp, const Instruction &instruction,
+                     uint8_t flags);
+  SplitWord &split(uint32_t word);
+  void unsplit(uint32_t word);
+  /// The set of readers that `record` makes of `old`.
+  uint32_t addReader(uint32_t old, uint32_t record);
+  bool isOrdered(const Record &record, unsigned warp) const {
+    return !record.has(Record::IsPending) &&
+           (record.component == warp ||
+            record.clock <= clocks[warp].getKnown(record.component));
+  }
+  void tick(unsigned warp);
+  uint32_t tickComponent(SyncObject &object);
+  void replaceWriter(uint32_t from, uint32_t to, uint32_t address,
+                     uint32_t size);
+  SyncObject &getLocation(uint64_t address);
+  /// Drops the records and sets that no word refers to.
+  void compact();
+  /// Forgets all accesses: what happens where a clock overflows.
+  void reset();
+
   std::vector<uint8_t> bytes, written;
-  std::vector<VectorClock> clocks;
   unsigned numWarps;
-  std::vector<Access> writers, readers;
+  std::vector<VectorClock> clocks;
+  /// Of the components beyond the warps.
+  std::vector<uint32_t> componentClocks;
+
+  std::vector<uint32_t> writers, readers; ///< By word.
+  std::vector<SplitWord> splits;
+  std::vector<uint32_t> freeSplits;
+  std::vector<Record> records; ///< The first one is nobody's.
+  std::vector<llvm::SmallVector<uint32_t, 4>> sets;
+  /// Results of `addReader`, by its arguments.
+  llvm::DenseMap<uint64_t, uint32_t> transitions;
+  /// Recent records, by warp and instruction.
+  std::vector<uint32_t> recent;
+  std::vector<uint32_t> pendings; ///< Records, by `Pending`.
+  std::vector<Pending> freePendings;
+  std::vector<SyncObject> locations;
+  size_t recordLimit, setLimit;
 };
 
 } // namespace tile::emulator
