@@ -132,6 +132,17 @@ static std::string dash(uint64_t number) {
   return number ? group(number) : "-";
 }
 
+/// Printers of PTX put tabs between opcode and operands.
+static std::string replaceTabs(StringRef text) {
+  std::string result;
+  for (char c : text)
+    if (!llvm::isSpace(c))
+      result += c;
+    else if (!StringRef(result).ends_with(" "))
+      result += ' ';
+  return result;
+}
+
 static void printLines(raw_ostream &os,
                        llvm::ArrayRef<Statistics::Line> lines) {
   os << "\nPer instruction:\n";
@@ -162,7 +173,7 @@ static void printLines(raw_ostream &os,
         dash(getConflicts(counters.wavefronts, counters.idealWavefronts))};
     if (hasSource)
       row.push_back(line.source);
-    row.push_back(line.instruction);
+    row.push_back(replaceTabs(line.instruction));
     table.addRow(std::move(row));
   }
   table.print(os);

@@ -2,15 +2,11 @@
 
 #include "Arguments.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <cstring>
 
 using namespace mlir;
 using namespace tile;
@@ -26,17 +22,6 @@ static std::string print(Type type) {
   llvm::raw_string_ostream(text) << type;
   return text;
 }
-
-static std::string printShape(ArrayRef<int64_t> shape) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleave(shape, os, "x");
-  return text.empty() ? "no dimensions" : text;
-}
-
-//===----------------------------------------------------------------------===//
-// Element types
-//===----------------------------------------------------------------------===//
 
 /// The types of arrays that a memref of `type` takes; the first is the one that
 /// an `out:` array has when it is spelled as the kernel spells it.
@@ -61,15 +46,6 @@ static SmallVector<NpyType, 3> getArrayTypes(Type type) {
   return {NpyType::U8, NpyType::Void8};
 }
 
-static std::string listArrayTypes(Type type) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleave(
-      getArrayTypes(type), os,
-      [&](NpyType array) { os << getNpyTypeInfo(array).name; }, " or ");
-  return text;
-}
-
 /// How to save an array of a type that NumPy does not have.
 static StringRef getSavingHint(Type type) {
   if (type.isBF16())
@@ -79,251 +55,79 @@ static StringRef getSavingHint(Type type) {
   return "";
 }
 
-/// Finds the array type that the user calls `text`, for a memref of `type`.
-static Expected<NpyType> parseArrayType(StringRef text, Type type) {
-  // The kernel's own spelling, with or without the dialect's prefix.
-  std::string own = print(type);
-  if (text == own || ("!tile." + text).str() == own)
-    return getArrayTypes(type).front();
-  std::optional<NpyType> found = findNpyType(text);
-  if (!found || !llvm::is_contained(getArrayTypes(type), *found))
-    return createStringError("expects elements of type " +
-                             listArrayTypes(type) + " for '" + own +
+static Expected<uint64_t> parseScalar(StringRef text, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return parseFloat(text, floatType.getFloatSemantics(), print(type));
+  const unsigned bits = Element::get(type)->bits;
+  if (bits == 1 && (text == "true" || text == "false"))
+    return text == "true";
+  return parseInteger(text, bits, print(type));
+}
+
+Error RunArguments::add(StringRef text, Type type) {
+  const bool isArray = ArrayArgument::matches(text);
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!isArray && !text.starts_with("val:"))
+    return createStringError("expects in:FILE, inout:FILE, "
+                             "out:FILE:EXTENTSxTYPE or val:VALUE, but got '" +
+                             text + "'");
+  if (memref && !isArray)
+    return createStringError("expects an array for '" + print(type) +
                              "', but got '" + text + "'");
-  return *found;
-}
-
-//===----------------------------------------------------------------------===//
-// Arrays
-//===----------------------------------------------------------------------===//
-
-/// Parses extents such as `65x24`.
-static std::optional<SmallVector<int64_t, 4>> parseShape(StringRef text) {
-  SmallVector<int64_t, 4> shape;
-  SmallVector<StringRef> parts;
-  text.split(parts, 'x');
-  for (StringRef part : parts)
-    if (part.empty() || !llvm::all_of(part, llvm::isDigit) ||
-        part.getAsInteger(10, shape.emplace_back()))
-      return std::nullopt;
-  return shape;
-}
-
-Error RunArgument::allocate(size_t bytes) {
-  size = bytes;
-  // `malloc` aligns to 16 bytes; an empty array has an address too.
-  memory.reset(static_cast<uint8_t *>(std::malloc(std::max<size_t>(bytes, 1))));
-  if (!memory)
-    return createStringError("cannot allocate " + Twine(bytes) + " bytes");
-  return Error::success();
-}
-
-Error RunArgument::readArray(StringRef text, Type elementType, bool readOnly) {
-  // `PATH` or `PATH:EXTENTS`. A path may have colons of its own.
-  auto [path, suffix] = text.rsplit(':');
-  std::optional<SmallVector<int64_t, 4>> part;
-  if (path.size() != text.size()) {
-    part = parseShape(suffix);
-    if (!part && path.ends_with(".npy"))
-      return createStringError("expects extents such as 65x24 after '" + path +
-                               ":', but got '" + suffix + "'");
+  if (!memref && (isArray || !Element::get(type)))
+    return createStringError("expects val:VALUE for '" + print(type) +
+                             "', but got '" + text + "'");
+  if (!memref) {
+    Expected<uint64_t> code = parseScalar(text.split(':').second, type);
+    if (!code)
+      return code.takeError();
+    arrays.push_back(nullptr);
+    arguments.push_back(Scalar{*code});
+    return Error::success();
   }
-  if (!part)
-    path = text;
 
-  Expected<NpyArray> array = readNpy(path);
+  Type elementType = memref.getElementType();
+  Expected<ArrayArgument> array =
+      ArrayArgument::get(text, {getArrayTypes(elementType), print(elementType),
+                                getSavingHint(elementType).str()});
   if (!array)
     return array.takeError();
-  if (!llvm::is_contained(getArrayTypes(elementType), array->type))
-    return createStringError("'" + path + "': expects elements of type " +
-                             listArrayTypes(elementType) + " for '" +
-                             print(elementType) + "', but got " +
-                             getNpyTypeInfo(array->type).name +
-                             getSavingHint(elementType));
-  type = array->type;
-  shape = array->shape;
-  if (Error error = allocate(array->bytes.size()))
-    return error;
-  if (size)
-    std::memcpy(memory.get(), array->bytes.data(), size);
-
-  Buffer buffer =
-      Buffer::getContiguous(memory.get(), static_cast<int64_t>(size),
-                            Element::get(elementType)->bytes, shape, readOnly);
-  buffer.origin = path.str();
-  if (part) {
-    bool fits = part->size() == shape.size();
-    for (size_t dim = 0; fits && dim < shape.size(); ++dim)
-      fits = (*part)[dim] <= shape[dim];
-    if (!fits)
-      return createStringError("'" + path + "': expects a part of " +
-                               printShape(shape) + ", but got " +
-                               printShape(*part));
-    buffer.shape = *part;
-  }
-  argument = std::move(buffer);
-  if (!readOnly)
-    outputPath = path.str();
+  Buffer buffer;
+  buffer.data = array->getBytes().data();
+  buffer.capacity = static_cast<int64_t>(array->getBytes().size());
+  buffer.elementBytes = Element::get(elementType)->bytes;
+  buffer.shape.assign(array->getShape().begin(), array->getShape().end());
+  buffer.strides.assign(array->getStrides().begin(), array->getStrides().end());
+  buffer.readOnly = array->isReadOnly();
+  buffer.origin = array->getPath().str();
+  arguments.push_back(std::move(buffer));
+  arrays.push_back(std::make_unique<ArrayArgument>(std::move(*array)));
   return Error::success();
 }
 
-Error RunArgument::makeArray(StringRef text, Type elementType) {
-  // `PATH:EXTENTSxTYPE`, or `PATH:TYPE` without dimensions.
-  auto [path, spelling] = text.rsplit(':');
-  if (path.size() == text.size() || path.empty())
-    return createStringError("expects out:FILE:EXTENTSxTYPE, such as "
-                             "out:z.npy:128x256xf32, but got 'out:" +
-                             text + "'");
-  // `f4E2M1FNx2` holds an x, but not after digits alone.
-  size_t end = 0;
-  while (true) {
-    size_t digits = spelling.drop_front(end).take_while(llvm::isDigit).size();
-    if (digits == 0 || spelling.drop_front(end + digits).take_front() != "x")
-      break;
-    end += digits + 1;
+Error tile::checkNumArguments(func::FuncOp kernel, size_t number) {
+  const unsigned expected = kernel.getNumArguments();
+  if (number == expected)
+    return Error::success();
+  return createStringError("kernel '" + kernel.getName() + "' expects " +
+                           Twine(expected) +
+                           (expected == 1 ? " argument" : " arguments") +
+                           ", but got " + Twine(number));
+}
+
+Expected<RunArguments> RunArguments::get(func::FuncOp kernel,
+                                         ArrayRef<std::string> texts) {
+  if (Error error = checkNumArguments(kernel, texts.size()))
+    return std::move(error);
+  RunArguments result;
+  for (auto [i, text] : llvm::enumerate(texts)) {
+    result.names.push_back(
+        reference::getArgumentName(kernel, static_cast<unsigned>(i)));
+    if (Error error = result.add(text, kernel.getArgumentTypes()[i]))
+      return prefixError(result.names.back(), std::move(error));
+    result.pointers.push_back(result.arrays.back().get());
   }
-  // No type begins like a number: that is an extent that is not one.
-  StringRef rest = spelling.drop_front(end);
-  if (llvm::all_of(rest, llvm::isDigit))
-    return createStringError("expects EXTENTSxTYPE, such as 128x256xf32, but "
-                             "got '" +
-                             spelling + "', which has no type");
-  if (llvm::isDigit(rest.front()) || StringRef("+-x ").contains(rest.front()))
-    return createStringError("expects EXTENTSxTYPE, such as 128x256xf32, but "
-                             "got '" +
-                             spelling + "', where '" + rest.split('x').first +
-                             "' is not an extent");
-  if (end) {
-    std::optional<SmallVector<int64_t, 4>> extents =
-        parseShape(spelling.take_front(end - 1));
-    if (!extents)
-      return createStringError("expects extents below 2^63, but got '" +
-                               spelling + "'");
-    shape = *extents;
-  }
-  Expected<NpyType> arrayType = parseArrayType(rest, elementType);
-  if (!arrayType)
-    return arrayType.takeError();
-  type = *arrayType;
-
-  std::optional<int64_t> bytes = getNpyTypeInfo(type).bytes;
-  bool empty = false;
-  for (int64_t extent : shape) {
-    empty |= extent == 0;
-    if (bytes && extent)
-      bytes = llvm::checkedMul(*bytes, extent);
-  }
-  if (!bytes)
-    return createStringError("expects fewer than 2^63 bytes, but got '" +
-                             spelling + "'");
-  if (Error error = allocate(empty ? 0 : static_cast<size_t>(*bytes)))
-    return error;
-  // All ones is a NaN in every format that has one.
-  std::memset(memory.get(), 0xFF, size);
-
-  Buffer buffer =
-      Buffer::getContiguous(memory.get(), static_cast<int64_t>(size),
-                            Element::get(elementType)->bytes, shape);
-  buffer.origin = path.str();
-  argument = std::move(buffer);
-  outputPath = path.str();
-  isNewArray = true;
-  return Error::success();
-}
-
-Expected<std::string> RunArgument::formatOutput() const {
-  return formatNpy(outputPath, type, shape, {memory.get(), size});
-}
-
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-static Error expectedValue(Type type, StringRef text, const Twine &what) {
-  return createStringError("expects " + what + " for '" + print(type) +
-                           "', but got '" + text + "'");
-}
-
-static Expected<uint64_t> parseInteger(StringRef text, Type type) {
-  const Element element = *Element::get(type);
-  if (element.bits == 1 && (text == "true" || text == "false"))
-    return text == "true";
-  APInt value;
-  StringRef digits = text;
-  const bool negative = digits.consume_front("-");
-  // Hexadecimal after 0x only: `010` is ten, whatever C makes of it.
-  const unsigned radix = digits.consume_front_insensitive("0x") ? 16 : 10;
-  const bool isNumber = !digits.empty() && !digits.getAsInteger(radix, value);
-  // One more bit, for the sign.
-  if (isNumber)
-    value = value.zext(std::max(value.getBitWidth(), 65u) + 1);
-  if (isNumber && negative)
-    value.negate();
-  if (!isNumber || !(negative ? value.isSignedIntN(element.bits)
-                              : value.isIntN(element.bits)))
-    return expectedValue(type, text,
-                         "an integer of " + Twine(element.bits) +
-                             (element.bits == 1 ? " bit" : " bits"));
-  return value.trunc(64).getZExtValue() & element.getMask();
-}
-
-/// Rounds to nearest even, once.
-static Expected<uint64_t> parseFloat(StringRef text, FloatType type) {
-  APFloat value(type.getFloatSemantics());
-  if (text.empty()) // `convertFromString` expects a character.
-    return expectedValue(type, text, "a number");
-  Expected<APFloat::opStatus> status =
-      value.convertFromString(text, APFloat::rmNearestTiesToEven);
-  if (!status) {
-    llvm::consumeError(status.takeError());
-    return expectedValue(type, text, "a number");
-  }
-  if (*status & APFloat::opOverflow)
-    return expectedValue(type, text, "a number in its range");
-  return value.bitcastToAPInt().getZExtValue();
-}
-
-//===----------------------------------------------------------------------===//
-// RunArgument
-//===----------------------------------------------------------------------===//
-
-static Error prefix(StringRef name, Error error) {
-  return createStringError(name + ": " + toString(std::move(error)));
-}
-
-Expected<RunArgument> RunArgument::get(StringRef text, Type type,
-                                       StringRef name) {
-  RunArgument result;
-  auto [kind, rest] = text.split(':');
-  const bool isArray = kind == "in" || kind == "inout" || kind == "out";
-  if ((!isArray && kind != "val") || kind.size() == text.size())
-    return createStringError(name +
-                             ": expects in:FILE, inout:FILE, "
-                             "out:FILE:EXTENTSxTYPE or val:VALUE, but "
-                             "got '" +
-                             text + "'");
-
-  if (auto memref = dyn_cast<MemRefType>(type)) {
-    if (!isArray)
-      return createStringError(name + ": expects an array for '" + print(type) +
-                               "', but got '" + text + "'");
-    Type elementType = memref.getElementType();
-    Error error = kind == "out"
-                      ? result.makeArray(rest, elementType)
-                      : result.readArray(rest, elementType, kind == "in");
-    if (error)
-      return prefix(name, std::move(error));
-    return result;
-  }
-
-  if (isArray || !Element::get(type))
-    return createStringError(name + ": expects val:VALUE for '" + print(type) +
-                             "', but got '" + text + "'");
-  auto floatType = dyn_cast<FloatType>(type);
-  Expected<uint64_t> code =
-      floatType ? parseFloat(rest, floatType) : parseInteger(rest, type);
-  if (!code)
-    return prefix(name, code.takeError());
-  result.argument = Scalar{*code};
-  return result;
+  if (Error error = checkOutputFiles(result.pointers, result.names))
+    return std::move(error);
+  return std::move(result);
 }

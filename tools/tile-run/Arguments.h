@@ -1,8 +1,6 @@
 //===- Arguments.h - Kernel arguments on the command line -------*- C++ -*-===//
 //
-//     in:x.npy  inout:z.npy         an array of a file, read-only or not
-//     in:x.npy:65x24                its leading part, with the array's strides
-//     out:z.npy:128x256xf32         a new array, all bits set
+//     in:…  inout:…  out:…          an array, see ArrayArgument.h
 //     val:1.0                       a scalar
 //
 //===----------------------------------------------------------------------===//
@@ -11,54 +9,47 @@
 #define TILE_TOOLS_TILE_RUN_ARGUMENTS_H
 
 #include "mlir/IR/Types.h"
-#include "tile/Formats/Npy.h"
 #include "tile/Reference/Interpreter.h"
+#include "tile/Tools/ArrayArgument.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <cstdlib>
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
+
+namespace mlir::func {
+class FuncOp;
+} // namespace mlir::func
 
 namespace tile {
 
-/// One argument: the memory behind an array, and how to write it back.
-class RunArgument {
+/// Returns an error unless `kernel` has `number` arguments.
+llvm::Error checkNumArguments(mlir::func::FuncOp kernel, size_t number);
+
+/// The arguments of a launch, and the memory behind their arrays.
+class RunArguments {
 public:
-  /// Reads the file, allocates the array or parses the value that `text` asks
-  /// for, for an argument of `type`. `name` stands for the argument in errors.
-  static llvm::Expected<RunArgument> get(llvm::StringRef text, mlir::Type type,
-                                         llvm::StringRef name);
+  /// Reads the files, allocates the arrays and parses the values that `texts`
+  /// ask for, one for each argument of `kernel`. Every array that is written
+  /// must have a file of its own.
+  static llvm::Expected<RunArguments> get(mlir::func::FuncOp kernel,
+                                          llvm::ArrayRef<std::string> texts);
 
   /// What a device takes. Arrays stay in this object's memory.
-  const reference::Argument &getArgument() const { return argument; }
-
-  /// Whether this is an `out:` array, of which nothing is known before the run.
-  bool isNew() const { return isNewArray; }
-
-  /// The file to write after the run, or empty.
-  llvm::StringRef getOutputPath() const { return outputPath; }
-  /// The contents of that file.
-  llvm::Expected<std::string> formatOutput() const;
+  llvm::ArrayRef<reference::Argument> getArguments() const { return arguments; }
+  /// What errors call each argument: `argument 3 (z)`.
+  llvm::ArrayRef<std::string> getNames() const { return names; }
+  /// The array of each argument; null for a scalar.
+  llvm::ArrayRef<const ArrayArgument *> getArrays() const { return pointers; }
 
 private:
-  struct Free {
-    void operator()(uint8_t *bytes) const { std::free(bytes); }
-  };
+  llvm::Error add(llvm::StringRef text, mlir::Type type);
 
-  llvm::Error allocate(size_t bytes);
-  llvm::Error readArray(llvm::StringRef text, mlir::Type elementType,
-                        bool readOnly);
-  llvm::Error makeArray(llvm::StringRef text, mlir::Type elementType);
-
-  reference::Argument argument;
-  std::string outputPath;
-  bool isNewArray = false;
-  // The whole array, of which the argument may be a part.
-  NpyType type = NpyType::U8;
-  llvm::SmallVector<int64_t, 4> shape;
-  size_t size = 0; ///< In bytes.
-  std::unique_ptr<uint8_t[], Free> memory;
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<ArrayArgument>> arrays;
+  std::vector<const ArrayArgument *> pointers;
+  std::vector<reference::Argument> arguments;
 };
 
 } // namespace tile

@@ -46,7 +46,7 @@ Statistics getExample() {
   load.counters = {500, 16000, 7, 64000, 2500, 0, 0};
   Statistics::Line shared;
   shared.line = 22;
-  shared.instruction = "ld.shared.b32 %r2, [%r3]";
+  shared.instruction = "ld.shared.b32 \t%r2, [%r3]";
   shared.instructionClass = InstructionClass::LoadShared;
   shared.counters = {32, 1024, 0, 4096, 0, 100, 60};
   statistics.lines = {load, shared};

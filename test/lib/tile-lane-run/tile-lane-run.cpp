@@ -12,16 +12,15 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "tile/Codegen/Compiler.h"
+#include "tile/Codegen/KernelParameters.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Reference/Interpreter.h"
-#include "tile/Tools/Files.h"
+#include "tile/Tools/KernelFile.h"
 #include "tile/Tools/Options.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -71,26 +70,17 @@ struct Request {
   TemplateConstants constants;
   CompileOptions compile;
   std::vector<std::string> targets;
-  reference::Grid grid;
+  std::array<unsigned, 3> grid = {1, 1, 1};
   std::string entry;
   bool remarks = false;
 };
 
-/// A kernel file in a context of its own.
+/// A kernel, and the file that it is in.
 struct Source {
-  llvm::SourceMgr sources;
-  DialectRegistry registry;
-  std::unique_ptr<MLIRContext> context;
-  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
-  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<KernelFile> file;
   func::FuncOp kernel;
 };
 } // namespace
-
-/// An error that has been printed already.
-static Error getPrintedError() {
-  return createStringError("stopped by the errors above");
-}
 
 /// Takes the options of this tool out of `argv`.
 static Expected<std::vector<const char *>>
@@ -147,16 +137,10 @@ static Error readRequest(const llvm::opt::InputArgList &args,
   request.input = request.arguments.front();
   request.arguments.erase(request.arguments.begin());
 
-  std::optional<StringRef> grid = getValue(args, OPT_grid);
+  Expected<std::array<unsigned, 3>> grid = getGrid(args);
   if (!grid)
-    return createStringError("--grid is required, such as --grid=4,8");
-  SmallVector<StringRef, 3> extents;
-  grid->split(extents, ',');
-  for (auto [dim, extent] : llvm::enumerate(extents))
-    if (dim > 2 || extent.getAsInteger(10, request.grid.extents[dim]) ||
-        request.grid.extents[dim] < 1)
-      return createStringError("--grid expects X[,Y[,Z]], but got '" + *grid +
-                               "'");
+    return grid.takeError();
+  request.grid = *grid;
 
   Expected<CompileOptions> options = getCompileOptions(args);
   if (!options)
@@ -179,87 +163,63 @@ static Error readRequest(const llvm::opt::InputArgList &args,
   return Error::success();
 }
 
-static Error load(const Request &request, Source &source) {
-  registerTileDialects(source.registry);
-  registerCodegenDialects(source.registry);
-  if (Error error = addKernelFile(source.sources, request.input,
-                                  request.constants, source.registry))
-    return error;
-  source.context = std::make_unique<MLIRContext>(
-      source.registry, MLIRContext::Threading::DISABLED);
-  source.handler = std::make_unique<SourceMgrDiagnosticHandler>(
-      source.sources, source.context.get());
-  if (failed(setUpDiagnostics(*source.context, request.remarks)))
-    return getPrintedError();
-  source.module =
-      parseSourceFile<ModuleOp>(source.sources, source.context.get());
-  if (!source.module)
-    return getPrintedError();
-  for (auto function :
-       llvm::make_early_inc_range(source.module->getOps<func::FuncOp>())) {
-    if (!function->hasAttr("tile.kernel"))
-      continue;
-    // The others would be compiled for nothing.
-    if (!request.entry.empty() && function.getName() != request.entry) {
-      function.erase();
-      continue;
-    }
-    if (source.kernel)
-      return createStringError("choose one of several kernels with --entry");
-    source.kernel = function;
-  }
-  if (!source.kernel)
-    return createStringError(request.input + " has no such kernel");
-  if (source.kernel.getNumArguments() != request.arguments.size())
-    return createStringError(
-        "kernel '" + source.kernel.getName() + "' expects " +
-        Twine(source.kernel.getNumArguments()) + " arguments, but got " +
-        Twine(request.arguments.size()));
-  return Error::success();
+static Expected<Source> load(const Request &request) {
+  DialectRegistry registry;
+  registerTileDialects(registry);
+  registerCodegenDialects(registry);
+  Expected<std::unique_ptr<KernelFile>> file = KernelFile::parse(
+      request.input, request.constants, registry, request.remarks);
+  if (!file)
+    return file.takeError();
+  Expected<func::FuncOp> kernel = (*file)->findKernel(request.entry);
+  if (!kernel)
+    return kernel.takeError();
+  (*file)->eraseKernelsExcept(*kernel);
+  return Source{std::move(*file), *kernel};
 }
 
-/// The parameters of the compiled kernel: a memref is a pointer, its dynamic
-/// sizes and then its dynamic strides.
 static std::vector<LaneArgument>
 flatten(func::FuncOp kernel, ArrayRef<reference::Argument> arguments) {
-  std::vector<LaneArgument> parameters;
-  for (auto [i, argument] : llvm::enumerate(arguments)) {
-    if (auto *scalar = std::get_if<reference::Scalar>(&argument)) {
-      parameters.push_back(LaneArgument::getScalar(scalar->code));
+  SmallVector<KernelArgument> values;
+  for (const reference::Argument &argument : arguments) {
+    if (auto *scalar = std::get_if<reference::Scalar>(&argument))
+      values.push_back({scalar->code, {}, {}});
+    else if (auto *buffer = std::get_if<reference::Buffer>(&argument))
+      values.push_back({0, buffer->shape, buffer->strides});
+  }
+  SmallVector<KernelParameter> parameters = getKernelParameters(kernel);
+  SmallVector<uint64_t> bits = getParameterValues(parameters, values);
+  std::vector<LaneArgument> result;
+  for (auto [parameter, value] : llvm::zip_equal(parameters, bits)) {
+    if (parameter.kind != KernelParameter::Kind::Pointer) {
+      result.push_back(LaneArgument::getScalar(value));
       continue;
     }
-    const auto &buffer = std::get<reference::Buffer>(argument);
-    parameters.push_back(LaneArgument::getBuffer(
-        {buffer.data, size_t(buffer.capacity)}, "argument " + std::to_string(i),
-        !buffer.readOnly));
-    auto type = cast<MemRefType>(kernel.getArgumentTypes()[i]);
-    for (auto [extent, size] : llvm::zip_equal(type.getShape(), buffer.shape))
-      if (ShapedType::isDynamic(extent))
-        parameters.push_back(LaneArgument::getScalar(uint64_t(size)));
-    auto [strides, offset] = type.getStridesAndOffset();
-    for (auto [stride, value] : llvm::zip_equal(strides, buffer.strides))
-      if (ShapedType::isDynamic(stride))
-        parameters.push_back(LaneArgument::getScalar(uint64_t(value)));
+    const auto &buffer =
+        std::get<reference::Buffer>(arguments[parameter.argument]);
+    result.push_back(LaneArgument::getBuffer(
+        {buffer.data, size_t(buffer.capacity)},
+        "argument " + std::to_string(parameter.argument), !buffer.readOnly));
   }
-  return parameters;
+  return result;
 }
 
 /// Compiles the kernel for `target` and runs it on the simulator.
 static Error runLanes(const Request &request, StringRef target,
                       ArrayRef<reference::Argument> arguments) {
-  Source source;
-  if (Error error = load(request, source))
-    return error;
-  std::vector<LaneArgument> parameters = flatten(source.kernel, arguments);
-  std::string entry = source.kernel.getName().str();
+  Expected<Source> source = load(request);
+  if (!source)
+    return source.takeError();
+  std::vector<LaneArgument> parameters = flatten(source->kernel, arguments);
+  std::string entry = source->kernel.getName().str();
   CompileOptions options = request.compile;
   options.target = target.str();
   if (Error error = validate(options))
     return error;
   FailureOr<CompileResult> compiled =
-      compile(*source.module, EmitKind::Llvm, options);
+      compile(source->file->getModule(), EmitKind::Llvm, options);
   if (failed(compiled))
-    return getPrintedError();
+    return ReportedError::get();
   auto launch =
       llvm::find_if(compiled->kernels, [&](const KernelLaunchInfo &info) {
         return info.entry == entry;
@@ -271,11 +231,8 @@ static Error runLanes(const Request &request, StringRef target,
       LaneSimulator::parse(compiled->text, request.input, request.lane);
   if (!simulator)
     return simulator.takeError();
-  std::array<unsigned, 3> grid;
-  for (unsigned dim = 0; dim < 3; ++dim)
-    grid[dim] = unsigned(request.grid.extents[dim]);
   Error error = (*simulator)
-                    ->launch(entry, grid, {launch->blockThreads, 1, 1},
+                    ->launch(entry, request.grid, {launch->blockThreads, 1, 1},
                              launch->sharedBytes, parameters);
   if (request.counts)
     for (auto &[name, count] : (*simulator)->getCounts())
@@ -284,45 +241,29 @@ static Error runLanes(const Request &request, StringRef target,
 }
 
 static Error run(const Request &request) {
-  Source source;
-  if (Error error = load(request, source))
+  Expected<Source> source = load(request);
+  if (!source)
+    return source.takeError();
+  Expected<RunArguments> arguments =
+      RunArguments::get(source->kernel, request.arguments);
+  if (!arguments)
+    return arguments.takeError();
+  if (Error error =
+          runLanes(request, request.targets.front(), arguments->getArguments()))
     return error;
-  std::vector<RunArgument> holders;
-  std::vector<reference::Argument> arguments;
-  for (auto [i, text] : llvm::enumerate(request.arguments)) {
-    Expected<RunArgument> holder =
-        RunArgument::get(text, source.kernel.getArgumentTypes()[i],
-                         "argument " + std::to_string(i));
-    if (!holder)
-      return holder.takeError();
-    arguments.push_back(holder->getArgument());
-    holders.push_back(std::move(*holder));
-  }
-  if (Error error = runLanes(request, request.targets.front(), arguments))
-    return error;
-  std::vector<std::string> contents;
-  contents.reserve(holders.size());
-  SmallVector<OutputFile> outputs;
-  for (const RunArgument &holder : holders) {
-    if (holder.getOutputPath().empty())
-      continue;
-    Expected<std::string> file = holder.formatOutput();
-    if (!file)
-      return file.takeError();
-    contents.push_back(std::move(*file));
-    outputs.push_back({holder.getOutputPath(), contents.back()});
-  }
-  return writeOutputFiles(outputs);
+  return writeArrays(arguments->getArrays());
 }
 
 static Error check(const Request &request) {
-  Source source;
-  if (Error error = load(request, source))
+  Expected<Source> source = load(request);
+  if (!source)
+    return source.takeError();
+  if (Error error = checkNumArguments(source->kernel, request.arguments.size()))
     return error;
   std::vector<GeneratedArgument> generated;
   for (auto [i, spec] : llvm::enumerate(request.arguments)) {
     Expected<GeneratedArgument> argument = GeneratedArgument::get(
-        spec, source.kernel.getArgumentTypes()[i], i, request.seed,
+        spec, source->kernel.getArgumentTypes()[i], i, request.seed,
         request.random ? DataKind::Random : DataKind::Exact);
     if (!argument)
       return argument.takeError();
@@ -338,16 +279,18 @@ static Error check(const Request &request) {
     return arguments;
   };
   Expected<reference::Kernel> kernel =
-      reference::Kernel::prepare(source.kernel);
+      reference::Kernel::prepare(source->kernel);
   if (!kernel)
     return kernel.takeError();
+  reference::Grid grid;
+  std::copy(request.grid.begin(), request.grid.end(), grid.extents.begin());
   Memory expected, bound(generated.size());
-  if (Error error = kernel->launch(request.grid, instantiate(expected, false)))
+  if (Error error = kernel->launch(grid, instantiate(expected, false)))
     return error;
   // The sum of the terms' magnitudes is what the kernel gives for operands
   // without signs, if it is linear in them.
   if (request.terms > 0)
-    if (Error error = kernel->launch(request.grid, instantiate(bound, true)))
+    if (Error error = kernel->launch(grid, instantiate(bound, true)))
       return error;
   double tolerance = (9 * request.terms / 8 + 8) * std::ldexp(1.0, -24);
 
@@ -389,22 +332,15 @@ static Error check(const Request &request) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   Request request;
-  auto fail = [](Error error) {
-    reportError(tool, std::move(error));
-    return 1;
-  };
   Expected<std::vector<const char *>> rest =
       takeOwnOptions(llvm::ArrayRef<const char *>(argv, argc), request);
-  if (!rest)
-    return fail(rest.takeError());
-  Expected<llvm::opt::InputArgList> args = parseToolOptions(tool, *rest);
-  if (!args)
-    return fail(args.takeError());
-  if (printHelpOrVersion(tool, *args))
-    return 0;
-  if (Error error = readRequest(*args, request))
-    return fail(std::move(error));
-  if (Error error = request.check ? check(request) : run(request))
-    return fail(std::move(error));
-  return 0;
+  if (!rest) {
+    reportError(tool, rest.takeError());
+    return 1;
+  }
+  return runTool(tool, *rest, [&](const llvm::opt::InputArgList &args) {
+    if (Error error = readRequest(args, request))
+      return error;
+    return request.check ? check(request) : run(request);
+  });
 }
