@@ -16,6 +16,8 @@ set(TILE_MAY_LINK_TileTransforms TileDialect TileFormats TileLayout TileTarget M
 set(TILE_MAY_LINK_TileConversion TileDialect TileFormats TileLayout TileTarget
     TileTransforms MLIR)
 set(TILE_MAY_LINK_TileTools TileFormats MLIR)
+set(TILE_MAY_LINK_TileEmulatorTools TileEmulator TileEmulatorSyntax TileFormats
+    TileTools MLIR)
 
 # Every target that `library` links, directly or not, in `out`.
 function(tile_get_links library out)
