@@ -470,7 +470,8 @@ static Error checkModifiers(Decoder &decoder, const Conversion &conversion,
   const Side &to = conversion.to, &from = conversion.from;
   bool hasInteger = conversion.integerRounding != IntegerRounding::None;
   std::string pair =
-      ("cvt." + getTypeName(to.type) + "." + getTypeName(from.type)).str();
+      ("'cvt." + getTypeName(to.type) + "." + getTypeName(from.type) + "'")
+          .str();
   const bool involvesF32 = to.type == Type::F32 || from.type == Type::F32;
 
   // Rounding.

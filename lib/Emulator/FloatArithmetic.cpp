@@ -363,15 +363,15 @@ static Expected<Modifiers> takeModifiers(Decoder &decoder, bool needsRounding,
   modifiers.sat = decoder.take("sat");
   StringRef name = decoder.getStatement().opcode.front();
   if (needsRounding && !modifiers.mode)
-    return decoder.error(name + "." + getTypeName(*type) +
-                         " expects a rounding modifier: .rn, .rz, .rm or .rp");
+    return decoder.error("'" + name + "." + getTypeName(*type) +
+                         "' expects a rounding modifier: .rn, .rz, .rm or .rp");
   if (*type == Type::F64 && (modifiers.ftz || modifiers.sat))
-    return decoder.error(name + ".f64 has no ." +
+    return decoder.error("'" + name + ".f64' has no ." +
                          (modifiers.ftz ? "ftz" : "sat"));
   if (*type == Type::F32x2) {
     if (modifiers.sat)
-      return decoder.error(name + ".f32x2 has no .sat");
-    if (Error error = requireTarget(decoder, 100, name + ".f32x2"))
+      return decoder.error("'" + name + ".f32x2' has no .sat");
+    if (Error error = requireTarget(decoder, 100, "'" + name + ".f32x2'"))
       return std::move(error);
   }
   return modifiers;
@@ -435,8 +435,8 @@ static Error decodeRounded(Decoder &decoder) {
   if (!modifiers)
     return modifiers.takeError();
   if (modifiers->sat)
-    return decoder.error(decoder.getStatement().opcode.front() +
-                         " has no .sat");
+    return decoder.error("'" + decoder.getStatement().opcode.front() +
+                         "' has no .sat");
   return emitModified(decoder, selectExecutor<operation>(*modifiers),
                       modifiers->getClass(), *modifiers,
                       getNumSources(operation));

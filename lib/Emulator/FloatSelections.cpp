@@ -163,20 +163,22 @@ static Error decodeSelect(Decoder &decoder) {
   bool xorSign = decoder.take("xorsign"), abs = decoder.take("abs");
   bool three = decoder.getNumOperands() == 4;
   if (xorSign && !abs)
-    return decoder.error(name + ".xorsign expects .abs beside it");
+    return decoder.error("'" + name + ".xorsign' expects .abs beside it");
   if (xorSign && three)
-    return decoder.error(name + " of three operands has no .xorsign");
+    return decoder.error("'" + name + "' of three operands has no .xorsign");
   if (abs && !xorSign && !three)
-    return decoder.error(name + ".abs of two operands expects .xorsign beside "
-                                "it");
+    return decoder.error("'" + name +
+                         ".abs' of two operands expects .xorsign beside "
+                         "it");
   if (nan)
-    if (Error error = requireTarget(decoder, 80, name + ".NaN"))
+    if (Error error = requireTarget(decoder, 80, "'" + name + ".NaN'"))
       return error;
   if (xorSign)
-    if (Error error = requireTarget(decoder, 86, name + ".xorsign.abs"))
+    if (Error error = requireTarget(decoder, 86, "'" + name + ".xorsign.abs'"))
       return error;
   if (three)
-    if (Error error = requireTarget(decoder, 100, name + " of three operands"))
+    if (Error error =
+            requireTarget(decoder, 100, "'" + name + "' of three operands"))
       return error;
   Execute execute = ChooseSelect<>::choose(three, isMax, nan, abs, ftz);
   llvm::SmallVector<Type, 3> sources(three ? 3 : 2, Type::F32);

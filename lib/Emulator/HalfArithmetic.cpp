@@ -166,7 +166,7 @@ static Error decodeArithmetic(Decoder &decoder) {
   bool rounds = decoder.take("rn");
   bool ftz = decoder.take("ftz"), sat = decoder.take("sat");
   bool relu = isFma && decoder.take("relu");
-  std::string what = (name + "." + getTypeName(*type)).str();
+  std::string what = ("'" + name + "." + getTypeName(*type) + "'").str();
   if (isFma && !rounds)
     return decoder.error(what + " expects .rn");
   if (isFma && decoder.take("oob"))
@@ -228,7 +228,7 @@ static void executeMixed(const Instruction &instruction, Lanes &lanes) {
 static Error decodeMixed(Decoder &decoder, Operation operation) {
   StringRef name = decoder.getStatement().opcode.front();
   if (operation == Operation::Mul)
-    return decoder.error("mul expects one type, but got " +
+    return decoder.error("'mul' expects one type, but got " +
                          spellOpcode(decoder));
   Expected<Type> first = takeTypeOf(decoder, {Type::F32});
   if (!first)
@@ -236,7 +236,7 @@ static Error decodeMixed(Decoder &decoder, Operation operation) {
   Expected<Type> narrow = takeTypeOf(decoder, {Type::F16, Type::BF16});
   if (!narrow)
     return narrow.takeError();
-  std::string what = (name + ".f32." + getTypeName(*narrow)).str();
+  std::string what = ("'" + name + ".f32." + getTypeName(*narrow) + "'").str();
   std::optional<RoundingMode> mode = takeFloatRounding(decoder);
   if (!mode && operation == Operation::Fma)
     return decoder.error(what + " expects a rounding modifier: .rn, .rz, .rm "
@@ -286,7 +286,7 @@ static Error decodeSign(Decoder &decoder) {
   Expected<Type> type = takeHalfType(decoder);
   if (!type)
     return type.takeError();
-  std::string what = (name + "." + getTypeName(*type)).str();
+  std::string what = ("'" + name + "." + getTypeName(*type) + "'").str();
   bool ftz = decoder.take("ftz"), packed = isPacked(*type);
   if (isBrainFloat(*type)) {
     if (ftz)
@@ -334,7 +334,7 @@ static Error decodeSelect(Decoder &decoder) {
   Expected<Type> type = takeHalfType(decoder);
   if (!type)
     return type.takeError();
-  std::string what = (name + "." + getTypeName(*type)).str();
+  std::string what = ("'" + name + "." + getTypeName(*type) + "'").str();
   bool ftz = decoder.take("ftz"), nan = decoder.take("NaN");
   bool xorSign = decoder.take("xorsign"), abs = decoder.take("abs");
   if (xorSign != abs)
@@ -387,7 +387,7 @@ static Error decodeSpecial(Decoder &decoder) {
   Expected<Type> type = takeHalfType(decoder);
   if (!type)
     return type.takeError();
-  std::string what = (name + ".approx." + getTypeName(*type)).str();
+  std::string what = ("'" + name + ".approx." + getTypeName(*type) + "'").str();
   if (!IsTanh && isBrainFloat(*type) && !decoder.take("ftz"))
     return decoder.error(what + " expects .ftz");
   if (Error error = requireTarget(decoder, isBrainFloat(*type) ? 90 : 75, what))

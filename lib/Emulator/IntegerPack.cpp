@@ -35,7 +35,7 @@ static void executePack(const Instruction &instruction, Lanes &lanes) {
 
 Error tile::emulator::decodeIntegerPack(Decoder &decoder) {
   if (!decoder.take("sat"))
-    return decoder.error("cvt.pack expects .sat");
+    return decoder.error("'cvt.pack' expects .sat");
   Expected<StringRef> part =
       takeOneOf(decoder, {"u2", "s2", "u4", "s4", "u8", "s8", "u16", "s16"});
   if (!part)
@@ -51,7 +51,7 @@ Error tile::emulator::decodeIntegerPack(Decoder &decoder) {
     if (!rest)
       return rest.takeError();
   }
-  if (Error error = requireTarget(decoder, bits < 8 ? 75 : 72, "cvt.pack"))
+  if (Error error = requireTarget(decoder, bits < 8 ? 75 : 72, "'cvt.pack'"))
     return error;
   llvm::SmallVector<Type, 3> sources = {Type::S32, Type::S32};
   if (takesRest)

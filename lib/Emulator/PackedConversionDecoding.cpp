@@ -104,7 +104,7 @@ class PackedDecoder {
 public:
   PackedDecoder(Decoder &decoder, Type d, Type a)
       : decoder(decoder), d(d), a(a),
-        pair(("cvt." + getTypeName(d) + "." + getTypeName(a)).str()) {
+        pair(("'cvt." + getTypeName(d) + "." + getTypeName(a) + "'").str()) {
     conversion.to = describePacked(d);
     conversion.from = describePacked(a);
   }

@@ -81,8 +81,8 @@ static Error decodeFunction(Decoder &decoder) {
   bool ftz = decoder.take("ftz");
   if (function == Approximation::Tanh) {
     if (ftz)
-      return decoder.error(name + ".approx.f32 has no .ftz");
-    if (Error error = requireTarget(decoder, 75, name))
+      return decoder.error("'" + name + ".approx.f32' has no .ftz");
+    if (Error error = requireTarget(decoder, 75, "'tanh'"))
       return error;
   }
   return emitSimple(decoder,
@@ -144,7 +144,7 @@ static Error decode64(Decoder &decoder) {
     return type.takeError();
   bool ftz = decoder.take("ftz");
   if (!ftz && !IsRsqrt)
-    return decoder.error(name + ".approx.f64 expects .ftz");
+    return decoder.error("'" + name + ".approx.f64' expects .ftz");
   return emitSimple(decoder, ftz ? executeGross<IsRsqrt> : executeRsqrt64,
                     InstructionClass::Special, Type::F64, {Type::F64});
 }
