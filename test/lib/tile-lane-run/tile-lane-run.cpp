@@ -2,7 +2,8 @@
 //
 // Compiles a kernel to LLVM IR for a target and executes that IR on the CPU,
 // lane by lane. Takes the arguments of `tile-run`; with `--check` it makes the
-// arguments up, runs the reference device as well, and compares.
+// arguments up, runs the reference device and, on the emulator, the kernel's
+// PTX as well, and compares.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #include "tile/Codegen/Compiler.h"
 #include "tile/Codegen/KernelParameters.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Emulator/Emulator.h"
 #include "tile/Reference/Interpreter.h"
 #include "tile/Tools/KernelFile.h"
 #include "tile/Tools/Options.h"
@@ -39,8 +41,8 @@ static constexpr ToolInfo tool = {
     "the "
     "CPU. The arguments are those of tile-run.",
     "\nWITH --check:\n"
-    "  The arguments are generated, the reference device runs too, and every\n"
-    "  output must agree with it. ARG is one of\n"
+    "  The arguments are generated, the reference device and the emulator run\n"
+    "  too, and every output must agree with the reference. ARG is one of\n"
     "    in:64x32[xTYPE]  inout:…  out:…   and after it, each optional,\n"
     "    :scale  values of a scale   :stride=N  rows N elements apart\n"
     "    :max=N  integers below N\n"
@@ -178,19 +180,32 @@ static Expected<Source> load(const Request &request) {
   return Source{std::move(*file), *kernel};
 }
 
-static std::vector<LaneArgument>
-flatten(func::FuncOp kernel, ArrayRef<reference::Argument> arguments) {
+/// The parameters of the compiled kernel and their values; a pointer is
+/// the address of its argument.
+static SmallVector<std::pair<KernelParameter, uint64_t>>
+flatten(func::FuncOp kernel, ArrayRef<reference::Argument> arguments,
+        llvm::function_ref<uint64_t(unsigned)> getAddress) {
   SmallVector<KernelArgument> values;
-  for (const reference::Argument &argument : arguments) {
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
     if (auto *scalar = std::get_if<reference::Scalar>(&argument))
       values.push_back({scalar->code, {}, {}});
     else if (auto *buffer = std::get_if<reference::Buffer>(&argument))
-      values.push_back({0, buffer->shape, buffer->strides});
+      values.push_back({getAddress(i), buffer->shape, buffer->strides});
   }
   SmallVector<KernelParameter> parameters = getKernelParameters(kernel);
   SmallVector<uint64_t> bits = getParameterValues(parameters, values);
+  SmallVector<std::pair<KernelParameter, uint64_t>> result;
+  for (auto [parameter, value] : llvm::zip_equal(parameters, bits))
+    result.push_back({parameter, value});
+  return result;
+}
+
+/// The same for the lane simulator, which takes buffers instead of addresses.
+static std::vector<LaneArgument>
+getLaneArguments(func::FuncOp kernel, ArrayRef<reference::Argument> arguments) {
   std::vector<LaneArgument> result;
-  for (auto [parameter, value] : llvm::zip_equal(parameters, bits)) {
+  for (auto [parameter, value] :
+       flatten(kernel, arguments, [](unsigned) { return 0; })) {
     if (parameter.kind != KernelParameter::Kind::Pointer) {
       result.push_back(LaneArgument::getScalar(value));
       continue;
@@ -210,7 +225,8 @@ static Error runLanes(const Request &request, StringRef target,
   Expected<Source> source = load(request);
   if (!source)
     return source.takeError();
-  std::vector<LaneArgument> parameters = flatten(source->kernel, arguments);
+  std::vector<LaneArgument> parameters =
+      getLaneArguments(source->kernel, arguments);
   std::string entry = source->kernel.getName().str();
   CompileOptions options = request.compile;
   options.target = target.str();
@@ -238,6 +254,54 @@ static Error runLanes(const Request &request, StringRef target,
     for (auto &[name, count] : (*simulator)->getCounts())
       llvm::outs() << target << ": " << count << " " << name << "\n";
   return error;
+}
+
+/// Compiles the kernel for `target` and runs the PTX on the emulator.
+static Error runEmulator(const Request &request, StringRef target,
+                         ArrayRef<reference::Argument> arguments) {
+  Expected<Source> source = load(request);
+  if (!source)
+    return source.takeError();
+  emulator::Memory memory;
+  std::vector<uint64_t> addresses(arguments.size());
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    auto *buffer = std::get_if<reference::Buffer>(&argument);
+    if (!buffer)
+      continue;
+    Expected<uint64_t> address =
+        memory.map("argument " + std::to_string(i),
+                   {buffer->data, size_t(buffer->capacity)},
+                   buffer->readOnly ? emulator::Memory::Access::ReadOnly
+                                    : emulator::Memory::Access::ReadWrite,
+                   /*alignment=*/16);
+    if (!address)
+      return address.takeError();
+    addresses[i] = *address;
+  }
+  auto parameters = flatten(source->kernel, arguments,
+                            [&](unsigned i) { return addresses[i]; });
+  std::string entry = source->kernel.getName().str();
+  CompileOptions options = request.compile;
+  options.target = target.str();
+  FailureOr<CompileResult> compiled =
+      compile(source->file->getModule(), EmitKind::Ptx, options);
+  if (failed(compiled))
+    return ReportedError::get();
+  auto module = emulator::Module::load(compiled->text, request.input + " for " +
+                                                           options.target);
+  if (!module)
+    return module.takeError();
+  std::vector<llvm::ArrayRef<uint8_t>> bytes;
+  for (const auto &[parameter, value] : parameters)
+    bytes.push_back(
+        {reinterpret_cast<const uint8_t *>(&value), parameter.bytes});
+  emulator::LaunchOptions launch;
+  launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
+  if (request.lane.scheduleSeed) {
+    launch.schedule = emulator::Schedule::Random;
+    launch.seed = request.lane.scheduleSeed;
+  }
+  return (*module)->launch(entry, memory, bytes, launch).takeError();
 }
 
 static Error run(const Request &request) {
@@ -296,32 +360,40 @@ static Error check(const Request &request) {
 
   Error failures = Error::success();
   for (const std::string &target : request.targets) {
-    Memory found;
-    std::vector<reference::Argument> arguments = instantiate(found, false);
-    if (Error error = runLanes(request, target, arguments)) {
-      failures = llvm::joinErrors(
-          std::move(failures),
-          createStringError(target + ": " + llvm::toString(std::move(error))));
-      continue;
-    }
     bool agrees = true;
     int64_t numElements = 0;
-    for (auto [i, argument] : llvm::enumerate(generated)) {
-      if (!argument.isArray() || !argument.isOutput())
+    for (bool isEmulator : {false, true}) {
+      const std::string device =
+          target + (isEmulator ? " on the emulator" : "");
+      Memory found;
+      std::vector<reference::Argument> arguments = instantiate(found, false);
+      if (Error error = (isEmulator ? runEmulator : runLanes)(request, target,
+                                                              arguments)) {
+        agrees = false;
+        failures = llvm::joinErrors(
+            std::move(failures),
+            createStringError(device + ": " +
+                              llvm::toString(std::move(error))));
         continue;
-      numElements += argument.getNumElements();
-      std::string description;
-      uint64_t count =
-          argument.compare(expected[i], found[i], bound[i], tolerance,
-                           request.relative, request.absolute, description);
-      if (count == 0)
-        continue;
-      agrees = false;
-      failures = llvm::joinErrors(
-          std::move(failures),
-          createStringError(target + ": argument " + Twine(i) + " at " +
-                            description + "; " + Twine(count) + " of " +
-                            Twine(argument.getNumElements()) + " differ"));
+      }
+      numElements = 0;
+      for (auto [i, argument] : llvm::enumerate(generated)) {
+        if (!argument.isArray() || !argument.isOutput())
+          continue;
+        numElements += argument.getNumElements();
+        std::string description;
+        uint64_t count =
+            argument.compare(expected[i], found[i], bound[i], tolerance,
+                             request.relative, request.absolute, description);
+        if (count == 0)
+          continue;
+        agrees = false;
+        failures = llvm::joinErrors(
+            std::move(failures),
+            createStringError(device + ": argument " + Twine(i) + " at " +
+                              description + "; " + Twine(count) + " of " +
+                              Twine(argument.getNumElements()) + " differ"));
+      }
     }
     if (agrees)
       llvm::outs() << target << ": " << numElements << " elements agree\n";
