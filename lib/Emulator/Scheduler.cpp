@@ -323,6 +323,10 @@ void WarpScheduler::exit(Split &split, uint32_t active) {
     settle(record);
     record = parent;
   }
+  // Who waits for these lanes by a member mask waits no longer.
+  for (const std::unique_ptr<Split> &other : warp.splits)
+    if (other->mask && other->wait == Wait::Collective)
+      other->wait = Wait::None;
   block.noteProgress();
   checkBarriers(block);
 }
@@ -342,7 +346,7 @@ void WarpScheduler::separate(Split &split, uint32_t active) {
 uint32_t WarpScheduler::gather(Split &split, uint32_t required) {
   uint32_t lanes = split.mask;
   for (const std::unique_ptr<Split> &other : warp.splits)
-    if (other->mask && other->wait == Wait::Collective &&
+    if ((other->mask & required) && other->wait == Wait::Collective &&
         other->position == split.position && other->frame == split.frame)
       lanes |= other->mask;
   if ((required & ~lanes) == 0)
@@ -352,11 +356,11 @@ uint32_t WarpScheduler::gather(Split &split, uint32_t required) {
   return 0;
 }
 
-void WarpScheduler::pass(Split &split) {
+void WarpScheduler::pass(Split &split, uint32_t executed) {
   uint32_t position = split.position;
   ++split.position;
   for (const std::unique_ptr<Split> &other : warp.splits) {
-    if (other.get() == &split || !other->mask ||
+    if (other.get() == &split || !(other->mask & executed) ||
         other->wait != Wait::Collective || other->position != position ||
         other->frame != split.frame)
       continue;
@@ -446,7 +450,7 @@ bool WarpScheduler::arrive(Split &split, const Instruction &instruction,
   block.shared.release(warp.index, barrier.clock);
   block.noteProgress();
   if (operation.kind == BarrierOperation::Arrive) {
-    pass(split);
+    pass(split, lanes);
     checkBarriers(block);
     return true;
   }
@@ -645,8 +649,24 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
           if (!warp.checkDefined(instruction, lanes, instruction.members,
                                  "a member mask"))
             return finish();
-          required =
-              lanes.read<uint32_t>(instruction.members)[__builtin_ctz(active)];
+          const uint32_t *masks = lanes.read<uint32_t>(instruction.members);
+          uint32_t members = masks[__builtin_ctz(active)];
+          required = members & warp.live;
+          if (required != active) {
+            // Several masks: if one of them names lanes that are not here, the
+            // lanes of each go their own way from here on.
+            uint32_t others = 0, missing = 0;
+            forLanes(active, [&](unsigned lane) {
+              if (masks[lane] != members)
+                others |= uint32_t(1) << lane;
+              missing |= masks[lane] & warp.live & ~active;
+            });
+            if (others && missing) {
+              separate(split, active);
+              addSplit(others, position, &frame, split.record);
+              split.mask = active = active & ~others;
+            }
+          }
         }
         if (required & ~active) {
           separate(split, active);
@@ -655,7 +675,7 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
             return finish();
           lanes.active = active;
           instruction.execute(instruction, lanes);
-          pass(split);
+          pass(split, active);
           position = split.position;
         } else {
           lanes.active = active;

@@ -52,9 +52,9 @@ private:
   /// The lanes of all splits that wait at the instruction of `split`, if these
   /// are all that are required; else 0, and the split waits.
   uint32_t gather(Split &split, uint32_t required);
-  /// Lets the splits at the instruction of `split` go on past it, merged with
-  /// it where they belong together.
-  void pass(Split &split);
+  /// Lets the splits at the instruction of `split` whose lanes have executed it
+  /// go on past it, merged with it where they belong together.
+  void pass(Split &split, uint32_t executed);
   bool arrive(Split &split, const Instruction &instruction, uint32_t active);
   /// Lets lanes that wait for this split go on without it, for what it waits
   /// for may be theirs to do.
