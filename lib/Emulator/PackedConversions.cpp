@@ -198,35 +198,48 @@ tile::emulator::makeWideningTable(Program &program,
 // ue8m0
 //===----------------------------------------------------------------------===//
 
-/// The exponent of |value|; `bits` are those of an f32.
-static uint32_t toScale(uint32_t bits, bool upward, bool satfinite) {
+/// The exponent of |value|, without branches; `bits` are those of an f32.
+template <bool Upward>
+static uint32_t toScale(uint32_t bits, uint32_t overflow) {
   uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000)
-    return 0xFF;
   uint32_t exponent = magnitude >> 23, mantissa = magnitude & 0x7FFFFF;
   // Code 0 is 2^-127, half way up the subnormals: nothing is below it.
   uint32_t threshold = exponent == 0 ? 0x400000 : 0;
-  if (exponent != 0xFF && upward && mantissa > threshold)
-    ++exponent;
-  return exponent == 0xFF && satfinite ? 0xFE : exponent;
+  uint32_t code = exponent + (Upward && mantissa > threshold ? 1 : 0);
+  code = code < 0xFF ? code : overflow;
+  return magnitude > 0x7F800000 ? 0xFF : code;
+}
+
+template <bool Upward>
+static void executeToScalesRounding(const Instruction &instruction,
+                                    Lanes &lanes) {
+  const PackedConversion &conversion = getConversion(instruction);
+  const uint32_t overflow = conversion.satfinite ? 0xFE : 0xFF;
+  const bool fromHalves = conversion.from.count != 0;
+  const uint32_t *a = lanes.read<uint32_t>(instruction.a);
+  const uint32_t *b = lanes.read<uint32_t>(instruction.b);
+  uint32_t codes[kLanes];
+  uint64_t result[kLanes];
+  if (fromHalves)
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      codes[lane] = toScale<Upward>(a[lane] & 0xFFFF0000, overflow) << 8 |
+                    toScale<Upward>(a[lane] << 16, overflow);
+  else
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      codes[lane] = toScale<Upward>(a[lane], overflow) << 8 |
+                    toScale<Upward>(b[lane], overflow);
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    result[lane] = codes[lane];
+  storeLow(lanes, instruction.d, conversion.toBytes, result,
+           lanes.undefinedAt(instruction.a) | lanes.undefinedAt(instruction.b));
 }
 
 void tile::emulator::executeToScales(const Instruction &instruction,
                                      Lanes &lanes) {
-  const PackedConversion &conversion = getConversion(instruction);
-  const bool fromHalves = conversion.from.count != 0;
-  const uint32_t *a = lanes.read<uint32_t>(instruction.a);
-  const uint32_t *b = lanes.read<uint32_t>(instruction.b);
-  const bool upward = conversion.mode == RoundingMode::Upward;
-  uint64_t result[kLanes];
-  for (unsigned lane = 0; lane != kLanes; ++lane) {
-    uint32_t high = fromHalves ? a[lane] & 0xFFFF0000 : a[lane];
-    uint32_t low = fromHalves ? a[lane] << 16 : b[lane];
-    result[lane] = toScale(high, upward, conversion.satfinite) << 8 |
-                   toScale(low, upward, conversion.satfinite);
-  }
-  storeLow(lanes, instruction.d, conversion.toBytes, result,
-           lanes.undefinedAt(instruction.a) | lanes.undefinedAt(instruction.b));
+  if (getConversion(instruction).mode == RoundingMode::Upward)
+    executeToScalesRounding<true>(instruction, lanes);
+  else
+    executeToScalesRounding<false>(instruction, lanes);
 }
 
 void tile::emulator::executeFromScales(const Instruction &instruction,
@@ -274,6 +287,15 @@ void tile::emulator::executeHalfPairDirected(const Instruction &instruction,
 /// The 13 bits below tf32's are zero, except in the canonical NaN.
 void tile::emulator::executeTF32(const Instruction &instruction, Lanes &lanes) {
   const PackedConversion &conversion = getConversion(instruction);
+  if (conversion.mode == RoundingMode::NearestAway && !conversion.satfinite) {
+    // A carry out of the mantissa is right, up to infinity.
+    mapUnary<uint32_t, uint32_t>(
+        lanes, instruction.d, instruction.a, [](uint32_t bits) -> uint32_t {
+          uint32_t rounded = (bits + 0x1000) & 0xFFFFE000;
+          return (bits & 0x7FFFFFFF) > 0x7F800000 ? kCanonicalNaN32 : rounded;
+        });
+    return;
+  }
   mapUnary<uint32_t, float>(
       lanes, instruction.d, instruction.a, [&](float value) -> uint32_t {
         if (value != value)

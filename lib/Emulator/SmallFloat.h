@@ -100,19 +100,21 @@ inline uint16_t toBF16(float value) {
                                                                 : rounded);
 }
 
-/// The sum, rounded to odd. Infinities and NaN come out as of a plain sum.
-inline double addToOdd(double a, double b) {
-  double sum = a + b;
+/// The sum, rounded to odd; `T` is float or double. Infinities and NaN come out
+/// as of a plain sum.
+template <typename T>
+inline T addToOdd(T a, T b) {
+  T sum = a + b;
   // The exact error of the sum (Knuth), whatever the order of magnitudes.
-  double bPart = sum - a;
-  double error = (a - (sum - bPart)) + (b - bPart);
-  uint64_t bits = toBits(sum);
+  T bPart = sum - a;
+  T error = (a - (sum - bPart)) + (b - bPart);
+  auto bits = toBits(sum);
   // Toward the exact sum by one unit, if the last bit is even: away from zero
   // where the error has the sum's sign.
-  bool inexact = error > 0.0 || error < 0.0; // False for NaN.
-  bool away = (error < 0.0) == (sum < 0.0);
-  uint64_t moved = away ? bits + 1 : bits - 1;
-  return toDouble(inexact && !(bits & 1) ? moved : bits);
+  bool inexact = error > T(0) || error < T(0); // False for NaN.
+  bool away = (error < T(0)) == (sum < T(0));
+  auto moved = away ? bits + 1 : bits - 1;
+  return llvm::bit_cast<T>(inexact && !(bits & 1) ? moved : bits);
 }
 
 /// The float that `value` rounds to odd.
