@@ -198,8 +198,9 @@ def permute(x, y, selectors):
 
 
 def extract(v, position, length, bits, signed):
-    top = v >> min(position + length - 1, bits - 1) & 1
-    sign = top if signed and length else 0
+    sign = 0
+    if signed and length:
+        sign = v >> min(position + length - 1, bits - 1) & 1
     result = 0
     for k in range(bits):
         inside = k < length and position + k < bits

@@ -55,6 +55,9 @@ def expected_exact(x, y):
     fma = lambda a, b, c: a * b + c
     divide = lambda a, b: a / b
     rows = [op(add, x, y, mode=m) for m in ("rz", "ru", "rd")]
+    # IEEE 754, 6.3: x - x is -0 when rounding down, also for x = 0.
+    cancels = np.isfinite(x) & (x == -y) & (np.signbit(x) != np.signbit(y))
+    rows[-1] = np.where(cancels, np.float32(-0.0), rows[-1])
     rows.append(op(lambda a, b: a - b, x, y))
     rows += [op(multiply, x, y, mode=m) for m in ("rn", "rz", "ru", "rd")]
     rows += [op(fma, x, y, x), op(fma, x, y, -y, mode="rz")]

@@ -44,6 +44,11 @@ def swapped(v):
     return v.reshape(-1, 2)[:, ::-1].ravel()
 
 
+def select(x, y, z):
+    """Pairs of z where the low half of x is less than the high half of y."""
+    return np.where(np.repeat(x[0::2] < y[1::2], 2), z, y)
+
+
 def add(a, b):
     return a + b
 
@@ -76,9 +81,8 @@ def test_halves():
             "floor-rint": np.where(np.arange(2 * N) % 2, np.rint(x), np.floor(x)),
             "lows": np.stack([x[0::2], y[0::2]], axis=1).ravel(),
             "highs": np.stack([x[1::2], y[1::2]], axis=1).ravel(),
-            "select": np.repeat((x < y)[0::2], 2),
+            "select": select(x, y, z),
         }
-        rows["select"] = np.where(rows["select"], z, y)
     for ptx in FILES:
         (got,) = run(ptx, "halves", 3, 128, x, y, out((19, 2 * N), "f2"), i32(N))
         for row, (name, right) in zip(got, rows.items()):
@@ -106,7 +110,7 @@ def test_bfloats():
             "abs": np.abs(x),
             "gt": (x > y) * 1.0,
             "neu": ((x != y) | np.isnan(x) | np.isnan(y)) * 1.0,
-            "select": np.where(np.repeat((x < y)[0::2], 2), z, y),
+            "select": select(x, y, z),
         }
     for ptx in FILES:
         a, b = to_bf16(x), to_bf16(y)

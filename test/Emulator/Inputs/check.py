@@ -245,7 +245,7 @@ def exactly(function, fmt, *arrays, mode="rn", dtype=None):
     """`function` of floats, by exact arithmetic on finite values.
 
     Where a value is not finite, or the result is zero or not defined, NumPy's
-    own arithmetic on doubles decides.
+    own arithmetic on doubles, which rounds to nearest, decides.
     """
     results = []
     for values in zip(*(np.asarray(a).ravel() for a in arrays)):
@@ -260,10 +260,6 @@ def exactly(function, fmt, *arrays, mode="rn", dtype=None):
                     exact = 0
                 if exact != 0:
                     result = fmt.round(exact, mode)
-                elif plain == 0 and mode == "rd" and not np.signbit(plain):
-                    # A difference of equal values, not a product or zeros.
-                    if all(v != 0 for v in values):
-                        result = -0.0
         results.append(result)
     shape = np.asarray(arrays[0]).shape
     return np.array(results, dtype or np.asarray(arrays[0]).dtype).reshape(shape)
