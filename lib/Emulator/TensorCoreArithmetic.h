@@ -36,6 +36,8 @@ struct ExactOperands {
   unsigned rows = 0;    ///< A multiple of 4.
   unsigned k = 0;       ///< A multiple of `blocks`.
   const T *a = nullptr; ///< [rows][k]
+  /// Elements from one row of A to the next; 0: k.
+  unsigned strideA = 0;
   const T *b = nullptr; ///< [k][8]
   /// Scales per row of A and column of B; 0: none.
   unsigned blocks = 0;
@@ -112,7 +114,8 @@ void multiplyFused(const SplitOperands &operands, const TensorModel &model,
                    TensorResult result, uint32_t *accumulators);
 
 /// As above for Halves. The operands are f16 (mantissaBits 20) made from FP8;
-/// `k` counts bytes and is a multiple of 4; no scales.
+/// `k` counts bytes and is a multiple of 4; no scales. At most 16 rows and a K
+/// of 64.
 void multiplyHalves(const SplitOperands &operands, const TensorModel &model,
                     TensorResult result, uint32_t *accumulators);
 
@@ -121,8 +124,8 @@ using SplitScale = SplitValue;
 
 /// Operands of GroupSums.
 struct GroupOperands {
-  unsigned rows = 0;
-  unsigned k = 0;           ///< A multiple of 16.
+  unsigned rows = 0;        ///< A multiple of 4, at most 16.
+  unsigned k = 0;           ///< A multiple of 16, at most 64.
   const float *a = nullptr; ///< [rows][k], values of e2m1.
   const float *b = nullptr; ///< [k][8]
   unsigned blocks = 0;      ///< Scales per row and column, 1 to k / 16.

@@ -3,68 +3,98 @@
 #include "TensorCoreArithmetic.h"
 
 #include <cassert>
-#include <cstring>
+#include <cstddef>
+#include <type_traits>
 
 using namespace tile::emulator;
 
-// Eight columns as one value; the compiler splits it into what the machine has.
-typedef double Double8 __attribute__((vector_size(64)));
-typedef float Float8 __attribute__((vector_size(32)));
-
 namespace {
-template <typename T>
-struct PanelRow;
-template <>
-struct PanelRow<double> {
-  using Type = Double8;
+
+/// Vectors of `kBytes`. They are loaded as what they are: a memcpy goes by way
+/// of the stack in parts.
+template <typename T, unsigned kBytes>
+struct VectorOf {
+  static constexpr unsigned kCount = kPanelColumns * sizeof(T) / kBytes;
+  typedef T Type __attribute__((vector_size(kBytes)));
+  typedef T Unaligned
+      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
 };
-template <>
-struct PanelRow<float> {
-  using Type = Float8;
-};
+
 } // namespace
 
 /// Rows that share a load of B.
 static constexpr unsigned kRowBlock = 4;
 
-template <typename T>
+/// The lower or upper half of a vector of floats as doubles.
+template <unsigned kBytes>
+__attribute__((always_inline)) static inline void
+widen(const typename VectorOf<float, kBytes>::Type &from, bool isUpper,
+      typename VectorOf<double, kBytes>::Type &to) {
+  using Double = typename VectorOf<double, kBytes>::Type;
+  if constexpr (kBytes == 32)
+    to = isUpper ? __builtin_convertvector(
+                       __builtin_shufflevector(from, from, 4, 5, 6, 7), Double)
+                 : __builtin_convertvector(
+                       __builtin_shufflevector(from, from, 0, 1, 2, 3), Double);
+  else
+    to = isUpper ? __builtin_convertvector(
+                       __builtin_shufflevector(from, from, 2, 3), Double)
+                 : __builtin_convertvector(
+                       __builtin_shufflevector(from, from, 0, 1), Double);
+}
+
+template <unsigned kBytes, typename T>
 __attribute__((always_inline)) static inline void
 multiplyBody(const ExactOperands<T> &operands, double *accumulators) {
-  using Row = typename PanelRow<T>::Type;
+  using Vector = typename VectorOf<T, kBytes>::Type;
+  using Loaded = const typename VectorOf<T, kBytes>::Unaligned;
+  using DoubleVector = typename VectorOf<double, kBytes>::Type;
+  using Scales = typename VectorOf<double, kBytes>::Unaligned;
+  constexpr unsigned kVectors = VectorOf<T, kBytes>::kCount;
+  constexpr unsigned kDoubleVectors = VectorOf<double, kBytes>::kCount;
   unsigned blocks = operands.blocks ? operands.blocks : 1;
-  unsigned k = operands.k, blockK = k / blocks;
+  unsigned blockK = operands.k / blocks;
+  size_t stride = operands.strideA ? operands.strideA : operands.k;
   for (unsigned m = 0; m != operands.rows; m += kRowBlock) {
-    const T *a = operands.a + m * k;
-    Double8 total[kRowBlock];
+    const T *a = operands.a + m * stride;
+    Loaded *b = reinterpret_cast<Loaded *>(operands.b);
+    DoubleVector total[kRowBlock][kDoubleVectors];
     for (unsigned block = 0; block != blocks; ++block) {
-      unsigned first = block * blockK;
+      Vector sum[kRowBlock][kVectors];
       // The sum starts with its first product: 0 plus it would turn -0 into +0.
-      Row sum[kRowBlock], b;
-      std::memcpy(&b, operands.b + first * kPanelColumns, sizeof(b));
       for (unsigned i = 0; i != kRowBlock; ++i)
-        sum[i] = a[i * k + first] * b;
-      for (unsigned j = first + 1; j != first + blockK; ++j) {
-        std::memcpy(&b, operands.b + j * kPanelColumns, sizeof(b));
+        for (unsigned v = 0; v != kVectors; ++v)
+          sum[i][v] = a[i * stride] * b[v];
+      for (unsigned j = 1; j != blockK; ++j) {
+        ++a;
+        b += kVectors;
         for (unsigned i = 0; i != kRowBlock; ++i)
-          sum[i] += a[i * k + j] * b;
+          for (unsigned v = 0; v != kVectors; ++v)
+            sum[i][v] += a[i * stride] * b[v];
       }
-      for (unsigned i = 0; i != kRowBlock; ++i) {
-        Double8 value = __builtin_convertvector(sum[i], Double8);
-        if (operands.blocks) {
-          Double8 scale;
-          std::memcpy(&scale, operands.scaleB + block * kPanelColumns,
-                      sizeof(scale));
-          value *= operands.scaleA[(m + i) * blocks + block] * scale;
+      ++a;
+      b += kVectors;
+      for (unsigned v = 0; v != kDoubleVectors; ++v) {
+        DoubleVector scale = {};
+        if (operands.blocks)
+          scale = reinterpret_cast<const Scales *>(
+              operands.scaleB)[block * kDoubleVectors + v];
+        for (unsigned i = 0; i != kRowBlock; ++i) {
+          DoubleVector value;
+          if constexpr (std::is_same_v<T, double>)
+            value = sum[i][v];
+          else
+            widen<kBytes>(sum[i][v / 2], v % 2, value);
+          if (operands.blocks)
+            value *= operands.scaleA[(m + i) * blocks + block] * scale;
+          total[i][v] = block ? total[i][v] + value : value;
         }
-        total[i] = block ? total[i] + value : value;
       }
     }
-    for (unsigned i = 0; i != kRowBlock; ++i) {
-      Double8 c;
-      std::memcpy(&c, accumulators + (m + i) * kPanelColumns, sizeof(c));
-      c = total[i] + c;
-      std::memcpy(accumulators + (m + i) * kPanelColumns, &c, sizeof(c));
-    }
+    Scales *c = reinterpret_cast<Scales *>(accumulators + m * kPanelColumns);
+    for (unsigned i = 0; i != kRowBlock; ++i)
+      for (unsigned v = 0; v != kDoubleVectors; ++v)
+        c[i * kDoubleVectors + v] = total[i][v] + c[i * kDoubleVectors + v];
   }
 }
 
@@ -74,11 +104,11 @@ multiplyBody(const ExactOperands<T> &operands, double *accumulators) {
 #define TILE_HAS_AVX2 1
 __attribute__((target("avx2"))) static void
 multiplyAvx2(const ExactOperands<double> &operands, double *accumulators) {
-  multiplyBody(operands, accumulators);
+  multiplyBody<32>(operands, accumulators);
 }
 __attribute__((target("avx2"))) static void
 multiplyAvx2(const ExactOperands<float> &operands, double *accumulators) {
-  multiplyBody(operands, accumulators);
+  multiplyBody<32>(operands, accumulators);
 }
 #else
 #define TILE_HAS_AVX2 0
@@ -92,7 +122,7 @@ static void multiply(const ExactOperands<T> &operands, double *accumulators) {
   if (hasAvx2)
     return multiplyAvx2(operands, accumulators);
 #endif
-  multiplyBody(operands, accumulators);
+  multiplyBody<16>(operands, accumulators);
 }
 
 void tile::emulator::multiplyExact(const ExactOperands<double> &operands,

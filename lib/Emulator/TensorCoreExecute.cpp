@@ -72,6 +72,22 @@ static bool checkPadding(const Instruction &instruction, const Lanes &lanes,
   return true;
 }
 
+/// The value of the f16 in the low half of `word`. A float never is subnormal
+/// on the way, which would cost the host a hundred cycles.
+static float decodeF16(uint32_t word) {
+  uint32_t magnitude = (word & 0x7FFF) << 13;
+  uint32_t sign = (word & 0x8000) << 16;
+  uint32_t subnormal =
+      toBits(static_cast<float>(static_cast<int32_t>(word & 0x3FF)) * 0x1p-24f);
+  constexpr uint32_t rebias = (127 - 15) << 23;
+  uint32_t normal = magnitude + rebias;
+  uint32_t special = magnitude + 2 * rebias;
+  uint32_t bits = magnitude < 0x00800000   ? subnormal
+                  : magnitude < 0x0F800000 ? normal
+                                           : special;
+  return toFloat(sign | bits);
+}
+
 /// Reads A and B as values; see ExactOperands.
 template <typename T>
 static void readValues(const Lanes &lanes, const MmaData &data,
@@ -112,8 +128,8 @@ static void readValues(const Lanes &lanes, const MmaData &data,
     };
     if (data.formatA == TensorFormat::F16)
       read([](uint32_t word, T *to) {
-        to[0] = fromF16(static_cast<uint16_t>(word));
-        to[1] = fromF16(static_cast<uint16_t>(word >> 16));
+        to[0] = decodeF16(word);
+        to[1] = decodeF16(word >> 16);
       });
     else
       read([](uint32_t word, T *to) {
@@ -211,38 +227,23 @@ static void readSplitValues(const Lanes &lanes, const MmaData &data,
                           makeDecode(data.formatB));
   }
   case 16: {
-    auto decode = [format = data.formatA](uint32_t word, unsigned j) {
-      return splitCode(format, word >> 16 * j);
+    auto decodeF16 = [](uint32_t word, unsigned j) {
+      return splitIEEE<5, 10>(word >> 16 * j);
     };
-    return panels.read<2>(lanes, data.k, operands, decode, decode);
+    auto decodeBF16 = [](uint32_t word, unsigned j) {
+      return splitIEEE<8, 7>(word >> 16 * j);
+    };
+    if (data.formatA == TensorFormat::F16)
+      return panels.read<2>(lanes, data.k, operands, decodeF16, decodeF16);
+    return panels.read<2>(lanes, data.k, operands, decodeBF16, decodeBF16);
   }
   default: {
     auto decode = [](uint32_t word, unsigned) {
-      return splitCode(TensorFormat::TF32, word >> 13);
+      return splitIEEE<8, 10>(word >> 13);
     };
     return panels.read<1>(lanes, data.k, operands, decode, decode);
   }
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Scales
-//===----------------------------------------------------------------------===//
-
-/// The value of a scale. ue8m0 is a power of two; the sign bit of ue4m3 does
-/// not count. The largest code of both is NaN.
-static SplitScale splitScale(const MmaData &data, uint32_t byte) {
-  if (data.isUE4M3)
-    return splitCode(TensorFormat::E4M3, byte & 0x7F);
-  if (byte == 0xFF)
-    return {0, kNaNExponent};
-  return {8, static_cast<int32_t>(byte) - 127};
-}
-
-static double decodeScale(const MmaData &data, uint32_t byte) {
-  if (data.isUE4M3)
-    return getContainerTable(TensorFormat::E4M3).values[byte & 0x7F];
-  return byte == 0xFF ? NAN : toDouble(uint64_t(byte - 127 + 1023) << 52);
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,13 +267,14 @@ static void multiplyExactly(const Lanes &lanes, const MmaData &data,
   double scaleA[kMaxRows * 4];
   alignas(64) double scaleB[4 * kPanelColumns];
   if (data.blocks) {
+    const double *table = getScaleTable(data.isUE4M3).values;
     forScales(
         lanes, data, operands, selectors,
         [&](unsigned m, unsigned block, uint32_t byte) {
-          scaleA[m * data.blocks + block] = decodeScale(data, byte);
+          scaleA[m * data.blocks + block] = table[byte];
         },
         [&](unsigned n, unsigned block, uint32_t byte) {
-          scaleB[block * kPanelColumns + n] = decodeScale(data, byte);
+          scaleB[block * kPanelColumns + n] = table[byte];
         });
     exact.scaleA = scaleA;
     exact.scaleB = scaleB;
@@ -286,7 +288,7 @@ static void executeExact(const Lanes &lanes, const MmaData &data,
   alignas(64) double accumulators[kMaxC];
   bool isHalf = data.result == TensorResult::F16;
   if (isHalf)
-    readHalfAccumulators(lanes, operands.c, accumulators, fromF16);
+    readHalfAccumulators(lanes, operands.c, accumulators, decodeF16);
   else
     readAccumulators<float>(lanes, operands.c, accumulators,
                             [](float c) -> double { return c; });
@@ -304,6 +306,7 @@ static void multiplyAsHardware(const Lanes &lanes, const MmaData &data,
                                const MmaOperands &operands,
                                const ScaleSelectors &selectors,
                                uint32_t *accumulators) {
+  const SplitScale *table = getScaleTable(data.isUE4M3).splits;
   if (data.model.method == TensorModel::Method::GroupSums) {
     alignas(64) float a[kMaxA];
     alignas(64) float b[kMaxB];
@@ -312,10 +315,10 @@ static void multiplyAsHardware(const Lanes &lanes, const MmaData &data,
     forScales(
         lanes, data, operands, selectors,
         [&](unsigned m, unsigned block, uint32_t byte) {
-          scaleA[m * data.blocks + block] = splitScale(data, byte);
+          scaleA[m * data.blocks + block] = table[byte];
         },
         [&](unsigned n, unsigned block, uint32_t byte) {
-          scaleB[block * kPanelColumns + n] = splitScale(data, byte);
+          scaleB[block * kPanelColumns + n] = table[byte];
         });
     GroupOperands groups;
     groups.rows = data.rows;
@@ -348,10 +351,10 @@ static void multiplyAsHardware(const Lanes &lanes, const MmaData &data,
     forScales(
         lanes, data, operands, selectors,
         [&](unsigned m, unsigned, uint32_t byte) {
-          scaleA[m] = splitScale(data, byte).exponent;
+          scaleA[m] = table[byte].exponent;
         },
         [&](unsigned n, unsigned, uint32_t byte) {
-          scaleB[n] = splitScale(data, byte).exponent;
+          scaleB[n] = table[byte].exponent;
         });
     split.scaleExponentsA = scaleA;
     split.scaleExponentsB = scaleB;

@@ -36,29 +36,33 @@ std::optional<TensorFormat> tile::emulator::findTensorFormat(Type type) {
   return std::nullopt;
 }
 
-static SplitValue split(uint32_t code, const NumberFormat &format) {
-  code &= static_cast<uint32_t>(2 * format.signBit() - 1);
-  uint32_t magnitude = static_cast<uint32_t>(format.magnitude(code));
-  bool negative = format.isNegative(code);
-  if (format.isNaN(code))
+SplitValue tile::emulator::splitCode(TensorFormat format, uint32_t code) {
+  switch (format) {
+  case TensorFormat::E5M2:
+    return splitIEEE<5, 2>(code);
+  case TensorFormat::F16:
+    return splitIEEE<5, 10>(code);
+  case TensorFormat::BF16:
+    return splitIEEE<8, 7>(code);
+  case TensorFormat::TF32:
+    return splitIEEE<8, 10>(code);
+  default:
+    break;
+  }
+  const NumberFormat &info = getNumberFormat(format);
+  code &= static_cast<uint32_t>(2 * info.signBit() - 1);
+  if (info.nan && info.isNaN(code))
     return {0, kNaNExponent};
-  if (format.isInfinity(code))
-    return {0, negative ? kNegativeInfinityExponent : kInfinityExponent};
+  uint32_t magnitude = static_cast<uint32_t>(info.magnitude(code));
   if (magnitude == 0)
-    return {0, kZeroExponent};
-  uint32_t leading = uint32_t(1) << format.mantissaBits;
-  uint32_t exponent = magnitude >> format.mantissaBits;
+    return {};
+  uint32_t leading = uint32_t(1) << info.mantissaBits;
+  uint32_t exponent = magnitude >> info.mantissaBits;
   int32_t significand = static_cast<int32_t>((magnitude & (leading - 1)) |
                                              (exponent ? leading : 0));
-  return {negative ? -significand : significand,
-          static_cast<int32_t>(exponent ? exponent : 1) - format.bias};
+  return {info.isNegative(code) ? -significand : significand,
+          static_cast<int32_t>(exponent ? exponent : 1) - info.bias};
 }
-
-SplitValue tile::emulator::splitCode(TensorFormat format, uint32_t code) {
-  return split(code, getNumberFormat(format));
-}
-
-SplitValue tile::emulator::splitF32(uint32_t bits) { return split(bits, kF32); }
 
 double tile::emulator::decodeCode(TensorFormat format, uint32_t code) {
   const NumberFormat &info = getNumberFormat(format);
@@ -128,15 +132,33 @@ const PairTable &tile::emulator::getPairTable() {
   return table;
 }
 
+static ScaleTable makeScaleTable(bool isUE4M3) {
+  ScaleTable table;
+  for (uint32_t code = 0; code != 256; ++code) {
+    if (isUE4M3) {
+      table.values[code] = decodeCode(TensorFormat::E4M3, code & 0x7F);
+      table.splits[code] = splitCode(TensorFormat::E4M3, code & 0x7F);
+      continue;
+    }
+    bool isNaN = code == 0xFF;
+    int exponent = static_cast<int>(code) - 127;
+    table.values[code] = isNaN ? std::numeric_limits<double>::quiet_NaN()
+                               : std::ldexp(1, exponent);
+    table.splits[code] =
+        isNaN ? SplitValue{0, kNaNExponent} : SplitValue{8, exponent};
+  }
+  return table;
+}
+
+const ScaleTable &tile::emulator::getScaleTable(bool isUE4M3) {
+  static const ScaleTable ue8m0 = makeScaleTable(false);
+  static const ScaleTable ue4m3 = makeScaleTable(true);
+  return isUE4M3 ? ue4m3 : ue8m0;
+}
+
 //===----------------------------------------------------------------------===//
 // Rounding
 //===----------------------------------------------------------------------===//
-
-uint32_t tile::emulator::roundToF32(double value) {
-  if (value != value)
-    return kCanonicalNaN32;
-  return toBits(static_cast<float>(value));
-}
 
 uint16_t tile::emulator::roundToF16(double value) {
   if (value != value)

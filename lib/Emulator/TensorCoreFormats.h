@@ -10,6 +10,7 @@
 #define TILE_LIB_EMULATOR_TENSORCOREFORMATS_H
 
 #include "Rounding.h"
+#include "SmallFloat.h"
 #include "tile/Emulator/Syntax.h"
 
 #include <cstdint>
@@ -58,8 +59,30 @@ SplitValue splitCode(TensorFormat format, uint32_t code);
 /// The same as a value; exact.
 double decodeCode(TensorFormat format, uint32_t code);
 
-/// An f32 given by its bits, with 23 mantissa bits.
-SplitValue splitF32(uint32_t bits);
+/// As splitCode, without branches, for a format of IEEE 754's kind with
+/// `ExponentBits` and `MantissaBits`.
+template <unsigned ExponentBits, unsigned MantissaBits>
+inline SplitValue splitIEEE(uint32_t code) {
+  constexpr uint32_t leading = uint32_t(1) << MantissaBits;
+  constexpr uint32_t largest = (uint32_t(1) << ExponentBits) - 1;
+  constexpr int32_t bias = static_cast<int32_t>(largest >> 1);
+  uint32_t mantissa = code & (leading - 1);
+  uint32_t field = code >> MantissaBits & largest;
+  bool negative = code >> (ExponentBits + MantissaBits) & 1;
+  int32_t significand =
+      static_cast<int32_t>(field ? mantissa | leading : mantissa);
+  int32_t exponent = static_cast<int32_t>(field ? field : 1) - bias;
+  int32_t special = mantissa   ? kNaNExponent
+                    : negative ? kNegativeInfinityExponent
+                               : kInfinityExponent;
+  exponent = significand == 0 ? kZeroExponent : exponent;
+  exponent = field == largest ? special : exponent;
+  significand = field == largest ? 0 : significand;
+  return {negative ? -significand : significand, exponent};
+}
+
+/// An f32 given by its bits.
+inline SplitValue splitF32(uint32_t bits) { return splitIEEE<8, 23>(bits); }
 
 /// The 256 bytes of a register that holds 8-bit containers, decoded. FP8 fills
 /// the byte, the 6-bit formats its low six bits, e2m1 the four in the middle
@@ -81,8 +104,19 @@ struct PairTable {
 };
 const PairTable &getPairTable();
 
+/// The 256 codes of a type of block scales. ue8m0 is a power of two; the sign
+/// bit of ue4m3 does not count. The largest code of both is NaN.
+struct ScaleTable {
+  double values[256];
+  /// As values, with 3 mantissa bits.
+  SplitValue splits[256];
+};
+const ScaleTable &getScaleTable(bool isUE4M3);
+
 /// Bits of `value`, rounded to nearest even; NaN is 0x7FFFFFFF.
-uint32_t roundToF32(double value);
+inline uint32_t roundToF32(double value) {
+  return toBits(canonicalize(static_cast<float>(value)));
+}
 /// Bits of `value`, rounded once to nearest even; NaN is 0x7FFF.
 uint16_t roundToF16(double value);
 

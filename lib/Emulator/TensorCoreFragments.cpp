@@ -17,16 +17,21 @@ static bool readSelector(const Instruction &instruction, const Lanes &lanes,
   if (!lanes.warp->checkDefined(instruction, lanes, slot, name))
     return false;
   const uint16_t *values = lanes.read<uint16_t>(slot);
+  value = values[0];
+  uint16_t difference = 0;
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    difference |= values[lane] ^ values[0];
+  if (!difference)
+    return true;
   for (unsigned lane = 1; lane != kLanes; ++lane)
     if (values[lane] != values[0]) {
       lanes.warp->fault(
           instruction, lane, Check::IllegalOperand,
           "expects the same " + name + " in all lanes, but lane 0 has " +
               Twine(values[0]) + " and this one " + Twine(values[lane]));
-      return false;
+      break;
     }
-  value = values[0];
-  return true;
+  return false;
 }
 
 bool tile::emulator::readSelectors(const Instruction &instruction,

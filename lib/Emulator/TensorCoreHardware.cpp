@@ -11,10 +11,16 @@
 
 using namespace tile::emulator;
 
+// Eight columns, and the same in an array.
 typedef int32_t Int8 __attribute__((vector_size(32)));
+typedef int32_t Int8InMemory
+    __attribute__((vector_size(32), aligned(4), may_alias));
 
 /// Exponent of the smallest normal f32, which a zero term counts as having.
 static constexpr int32_t kMinF32Exponent = -126;
+
+/// Rows of a panel that needs room of its own.
+static constexpr unsigned kMaxRows = 16;
 
 static constexpr uint32_t kCanonicalNaN16 = 0x7FFF;
 
@@ -23,8 +29,7 @@ static constexpr uint32_t kCanonicalNaN16 = 0x7FFF;
 //===----------------------------------------------------------------------===//
 
 static SplitValue splitAccumulator(uint32_t bits, TensorResult result) {
-  return result == TensorResult::F32 ? splitF32(bits)
-                                     : splitCode(TensorFormat::F16, bits);
+  return result == TensorResult::F32 ? splitF32(bits) : splitIEEE<5, 10>(bits);
 }
 
 static unsigned getMantissaBits(TensorResult result) {
@@ -42,24 +47,28 @@ uint32_t tile::emulator::roundFusedSum(int64_t sum, int exponent,
     return 0;
   if (result == TensorResult::F16)
     // A sum has fewer than 53 bits, so that this is exact.
-    return roundToF16(std::ldexp(static_cast<double>(sum), exponent));
+    return roundToF16(static_cast<double>(sum) *
+                      toDouble(static_cast<uint64_t>(exponent + 1023) << 52));
 
   uint32_t sign = sum < 0 ? 0x80000000 : 0;
-  uint64_t magnitude = sum < 0 ? -static_cast<uint64_t>(sum) : sum;
+  uint64_t magnitude =
+      sum < 0 ? -static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
   int leading = static_cast<int>(llvm::Log2_64(magnitude)) + exponent;
   if (leading > 127)
     return sign | 0x7F800000;
-  // The place of the lowest bit that is kept.
-  int last = std::max(leading, kMinF32Exponent) - static_cast<int>(resultBits);
+  // Cut to the places of an f32, then to those that are kept.
+  int last = std::max(leading, kMinF32Exponent) - 23;
   int drop = last - exponent;
   if (drop >= 64)
     return sign;
-  if (drop > 0)
-    magnitude = magnitude >> drop << drop;
-  // What is left fits in an f32.
-  float value =
-      static_cast<float>(std::ldexp(static_cast<double>(magnitude), exponent));
-  return sign | toBits(value);
+  uint32_t significand =
+      static_cast<uint32_t>(drop >= 0 ? magnitude >> drop : magnitude << -drop);
+  significand &= ~uint32_t(0) << (23 - resultBits);
+  // The leading one of a normal number carries into the exponent's field.
+  uint32_t field = leading < kMinF32Exponent
+                       ? 0
+                       : static_cast<uint32_t>(leading - kMinF32Exponent);
+  return sign | ((field << 23) + significand);
 }
 
 namespace {
@@ -129,13 +138,12 @@ findLargestExponents(const FusedRow &row, int32_t *largest) {
   for (unsigned n = 0; n != kPanelColumns; ++n)
     maximum[n] = 2 * kZeroExponent;
   for (unsigned k = row.first; k != row.last; ++k) {
-    Int8 exponents;
-    std::memcpy(&exponents, row.exponentsB + k * kPanelColumns,
-                sizeof(exponents));
-    exponents += row.exponentsA[k];
+    Int8 exponents = *reinterpret_cast<const Int8InMemory *>(
+                         row.exponentsB + k * kPanelColumns) +
+                     row.exponentsA[k];
     maximum = exponents > maximum ? exponents : maximum;
   }
-  std::memcpy(largest, &maximum, sizeof(maximum));
+  *reinterpret_cast<Int8InMemory *>(largest) = maximum;
 }
 
 /// The sum of the products, per column, in units of 2^-`fractionBits` relative
@@ -144,19 +152,17 @@ findLargestExponents(const FusedRow &row, int32_t *largest) {
 __attribute__((always_inline)) static inline void
 addAlignedProducts(const FusedRow &row, unsigned left,
                    const int32_t *alignments, int64_t *sums) {
-  Int8 alignment;
-  std::memcpy(&alignment, alignments, sizeof(alignment));
+  Int8 alignment = *reinterpret_cast<const Int8InMemory *>(alignments);
   for (unsigned n = 0; n != kPanelColumns; ++n)
     sums[n] = 0;
   for (unsigned first = row.first; first < row.last; first += kNarrowSum) {
     Int8 sum = {};
     for (unsigned k = first; k != std::min(row.last, first + kNarrowSum); ++k) {
-      Int8 significands, exponents;
-      std::memcpy(&significands, row.significandsB + k * kPanelColumns,
-                  sizeof(significands));
-      std::memcpy(&exponents, row.exponentsB + k * kPanelColumns,
-                  sizeof(exponents));
-      Int8 products = significands * row.significandsA[k];
+      Int8 exponents = *reinterpret_cast<const Int8InMemory *>(
+          row.exponentsB + k * kPanelColumns);
+      Int8 products = *reinterpret_cast<const Int8InMemory *>(
+                          row.significandsB + k * kPanelColumns) *
+                      row.significandsA[k];
       Int8 signs = products >> 31;
       Int8 magnitudes = ((products ^ signs) - signs) << left;
       Int8 shifts = alignment - (exponents + row.exponentsA[k]);
@@ -284,7 +290,7 @@ void tile::emulator::multiplyHalves(const SplitOperands &operands,
                                     const TensorModel &model,
                                     TensorResult result,
                                     uint32_t *accumulators) {
-  constexpr unsigned kMaxRows = 16, kMaxHalf = 32;
+  constexpr unsigned kMaxHalf = 32;
   unsigned k = operands.k, half = k / 2;
   assert(half <= kMaxHalf && operands.rows <= kMaxRows && "panel too large");
   alignas(64) int32_t significandsA[kMaxRows * kMaxHalf];
@@ -341,21 +347,22 @@ void tile::emulator::multiplyGroupSums(const GroupOperands &operands,
   constexpr unsigned kTermFractionBits = 2 + 3 + 3;
   unsigned k = operands.k, numGroups = k / kGroup;
   unsigned groupsPerBlock = numGroups / operands.blocks;
-  assert(numGroups <= kMaxGroups && model.fractionBits >= 23 &&
-         "unsupported shape");
+  assert(numGroups <= kMaxGroups && operands.rows <= kMaxRows &&
+         model.fractionBits >= 23 && "unsupported shape");
   const unsigned left = model.fractionBits - kTermFractionBits;
 
+  alignas(64) double groups[kMaxGroups][kMaxRows * kPanelColumns] = {};
+  for (unsigned group = 0; group != numGroups; ++group) {
+    ExactOperands<float> exact;
+    exact.rows = operands.rows;
+    exact.k = kGroup;
+    exact.a = operands.a + group * kGroup;
+    exact.strideA = k;
+    exact.b = operands.b + group * kGroup * kPanelColumns;
+    multiplyExact(exact, groups[group]);
+  }
+
   for (unsigned m = 0; m != operands.rows; ++m) {
-    const float *a = operands.a + m * k;
-    float groups[kMaxGroups][kPanelColumns];
-    for (unsigned group = 0; group != numGroups; ++group) {
-      float *sum = groups[group];
-      for (unsigned n = 0; n != kPanelColumns; ++n)
-        sum[n] = 0;
-      for (unsigned j = group * kGroup; j != (group + 1) * kGroup; ++j)
-        for (unsigned n = 0; n != kPanelColumns; ++n)
-          sum[n] += a[j] * operands.b[j * kPanelColumns + n];
-    }
     for (unsigned n = 0; n != kPanelColumns; ++n) {
       uint32_t &c = accumulators[m * kPanelColumns + n];
       SplitValue accumulator = splitF32(c);
@@ -371,8 +378,9 @@ void tile::emulator::multiplyGroupSums(const GroupOperands &operands,
         // Either one, even where all data are zero.
         if (scaleA.exponent == kNaNExponent || scaleB.exponent == kNaNExponent)
           special.addNaN();
-        terms[group] = static_cast<int64_t>(groups[group][n] * 4) *
-                       scaleA.significand * scaleB.significand;
+        terms[group] =
+            static_cast<int64_t>(groups[group][m * kPanelColumns + n] * 4) *
+            scaleA.significand * scaleB.significand;
         exponents[group] = scaleA.exponent + scaleB.exponent;
         if (terms[group])
           largest = std::max(largest, exponents[group]);
