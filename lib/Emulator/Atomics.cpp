@@ -209,7 +209,10 @@ Error decodeAtomic(Decoder &decoder, bool hasResult) {
   data.kind.alignment = data.kind.bytes;
   data.kind.shared = SharedMemory::Access::StrongWrite;
   data.kind.isStore = true;
-  data.kind.acquires = data.kind.releases = true;
+  // Reductions do not form acquire patterns (PTX ISA, memory consistency
+  // model).
+  data.kind.acquires = hasResult;
+  data.kind.releases = true;
   // The order of blocks shows in old values and in rounded sums.
   const bool isRounded =
       isHalf || isPair || *type == Type::F32 || *type == Type::F64;

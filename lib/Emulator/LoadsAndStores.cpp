@@ -469,8 +469,9 @@ Error checkVector(Decoder &decoder, Type type, unsigned count,
   unsigned bytes = count * getTypeBits(type) / 8;
   const bool mayBeWide =
       space == StateSpace::Global || space == StateSpace::Generic;
-  if (bytes > 32 || (bytes == 32 && (!mayBeWide || getTypeBits(type) < 32)) ||
-      (count == 8 && bytes != 32))
+  const unsigned bits = getTypeBits(type);
+  if (bytes > 32 || (count == 8 && bytes != 32) ||
+      (bytes == 32 && (!mayBeWide || (bits != 32 && bits != 64))))
     return decoder.error("expects a vector of at most 16 bytes, or of 32 bytes "
                          "(.v8.b32 or .v4.b64) in global memory, but got .v" +
                          Twine(count) + "." + getTypeName(type));

@@ -132,12 +132,11 @@ std::string describeShared(const Program &program, uint32_t offset) {
   std::string result = "shared address 0x" + llvm::utohexstr(offset, true);
   if (!found)
     return result;
-  uint64_t size = found->getSize();
   result +=
-      (", offset " + Twine(offset - first) + " of '" + found->name + "'").str();
-  if (size)
-    result += (", which has " + Twine(size) + " bytes").str();
-  return result;
+      (" (offset " + Twine(offset - first) + " of '" + found->name + "'").str();
+  if (uint64_t size = found->getSize())
+    result += (", " + Twine(size) + " bytes").str();
+  return result + ")";
 }
 
 static std::string describeBytes(uint64_t bytes) {
@@ -268,7 +267,7 @@ bool noteShared(const Instruction &instruction, Lanes &lanes,
              "the store";
   }
   warp.fault(instruction, conflict->lane, check,
-             verb + " of " +
+             verb + " at " +
                  describeShared(block.getProgram(), conflict->address) + reason,
              conflict->address, "", {conflict->message});
   return false;

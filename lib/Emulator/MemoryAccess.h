@@ -115,8 +115,7 @@ bool noteShared(const Instruction &instruction, Lanes &lanes,
 void faultGlobal(const Instruction &instruction, Warp &warp, unsigned lane,
                  uint64_t address, uint64_t bytes, unsigned alignment,
                  bool isStore, llvm::StringRef verb);
-/// The variable of shared memory in which `offset` is: "offset 16 of shared
-/// variable 'tile', which has 512 bytes", or "shared address 0x500".
+/// "shared address 0x480 (offset 16 of 'tile', 512 bytes)".
 std::string describeShared(const Program &program, uint32_t offset);
 
 /// Checks a plain store of `bytes` bytes of `values` to global memory against

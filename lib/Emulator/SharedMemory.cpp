@@ -3,6 +3,7 @@
 #include "SharedMemory.h"
 
 #include "Program.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
@@ -44,6 +45,13 @@ SharedMemory::SharedMemory(uint32_t size, unsigned numWarps)
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
+
+bool SharedMemory::isOrderedForAll(const Record &record) const {
+  for (unsigned warp = 0; warp != numWarps; ++warp)
+    if (!isOrdered(record, warp))
+      return false;
+  return true;
+}
 
 void SharedMemory::tick(unsigned warp) {
   if (++clocks[warp].known[warp] == std::numeric_limits<uint32_t>::max())
@@ -321,7 +329,6 @@ public:
 
   uint32_t offender = 0;
   uint32_t offset = 0;
-  bool offenderIsRead = false;
   Conflict::Kind kind = Conflict::Race;
 
 private:
@@ -336,12 +343,20 @@ private:
 
   bool checkCell(uint32_t &writer, uint32_t &reader, uint32_t address) {
     if (writer != fineWriter) {
-      if (!isFine(writer, /*isRead=*/false)) {
+      if (!isFine(writer)) {
         offset = address;
         return false;
       }
       fineWriter = writer;
     }
+    if constexpr (!kIsRead || kIsStrong)
+      if (reader != fineReader) {
+        if (!areReadersFine(reader)) {
+          offset = address;
+          return false;
+        }
+        fineReader = reader;
+      }
     if constexpr (kIsRead) {
       if (reader != record) {
         if (reader != oldReader) {
@@ -351,29 +366,51 @@ private:
         reader = newReader;
       }
     } else {
-      if (reader != fineReader) {
-        if (!areReadersFine(reader)) {
-          offset = address;
-          return false;
-        }
-        fineReader = reader;
-      }
+      reader = kIsStrong ? getKept(writer, reader) : 0;
       writer = record;
-      reader = 0;
     }
     return true;
   }
 
-  bool areReadersFine(uint32_t reader) {
-    if (!(reader & SharedMemory::kSet))
-      return isFine(reader, /*isRead=*/true);
-    for (uint32_t member : memory.sets[reader & ~SharedMemory::kSet])
-      if (!isFine(member, /*isRead=*/true))
-        return false;
-    return true;
+  /// What a strong store has to keep of the accesses before it. Strong accesses
+  /// need no order among each other, so that it does not stand for those of
+  /// other warps, nor for plain ones, which strong accesses conflict with.
+  uint32_t getKept(uint32_t writer, uint32_t reader) {
+    if (writer == oldWriter && reader == oldReader)
+      return newReader;
+    oldWriter = writer;
+    oldReader = reader;
+    auto isKept = [&](uint32_t number) {
+      const Record &other = memory.records[number];
+      return number && number != record &&
+             (other.has(Record::Strong) ? !memory.isOrdered(other, warp)
+                                        : !memory.isOrderedForAll(other));
+    };
+    newReader = 0;
+    if (reader & SharedMemory::kSet) {
+      if (llvm::any_of(memory.sets[reader & ~SharedMemory::kSet], isKept))
+        newReader = reader;
+    } else if (isKept(reader)) {
+      newReader = reader;
+    }
+    if (isKept(writer))
+      newReader = memory.addReader(newReader, writer);
+    return newReader;
   }
 
-  bool isFine(uint32_t number, bool isRead) {
+  bool areReadersFine(uint32_t reader) {
+    // Of the accesses there, a read conflicts with stores only.
+    auto isReaderFine = [&](uint32_t number) {
+      return (kIsRead && !memory.records[number].has(Record::Store)) ||
+             isFine(number);
+    };
+    if (!(reader & SharedMemory::kSet))
+      return isReaderFine(reader);
+    return llvm::all_of(memory.sets[reader & ~SharedMemory::kSet],
+                        isReaderFine);
+  }
+
+  bool isFine(uint32_t number) {
     // The record itself: lanes of one instruction.
     if (number == 0 || number == record)
       return true;
@@ -385,7 +422,8 @@ private:
       kind = other.has(Record::IsPending) || other.component >= memory.numWarps
                  ? Conflict::Async
                  : Conflict::Race;
-    } else if (kIsProxy && !isRead && !other.has(Record::Proxy) &&
+    } else if (kIsProxy && other.has(Record::Store) &&
+               !other.has(Record::Proxy) &&
                other.clock >
                    memory.clocks[warp].getPublished(other.component)) {
       kind = Conflict::Proxy;
@@ -393,7 +431,6 @@ private:
       return true;
     }
     offender = number;
-    offenderIsRead = isRead;
     return false;
   }
 
@@ -401,7 +438,7 @@ private:
   unsigned warp;
   uint32_t record;
   uint32_t fineWriter = 0, fineReader = 0;
-  uint32_t oldReader = ~uint32_t(0), newReader = 0;
+  uint32_t oldWriter = ~uint32_t(0), oldReader = ~uint32_t(0), newReader = 0;
 };
 
 /// "at line 40: st.shared.b32 [%r1], %r2".
@@ -422,12 +459,16 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
   uint32_t record;
   switch (access) {
   case Access::Read:
-  case Access::Write:
     record = getRecord(warp, instruction, 0);
     break;
+  case Access::Write:
+    record = getRecord(warp, instruction, Record::Store);
+    break;
   case Access::StrongRead:
-  case Access::StrongWrite:
     record = getRecord(warp, instruction, Record::Strong);
+    break;
+  case Access::StrongWrite:
+    record = getRecord(warp, instruction, Record::Strong | Record::Store);
     break;
   default: {
     if (pending != kNotPending) {
@@ -437,6 +478,8 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
     uint8_t flags = Record::Async | Record::IsPending;
     if (access != Access::AsyncWrite)
       flags |= Record::Proxy;
+    if (access != Access::ProxyRead)
+      flags |= Record::Store;
     record = addRecord(warp, instruction, flags);
     if (freePendings.empty()) {
       pending = static_cast<Pending>(pendings.size());
@@ -461,10 +504,11 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
       conflict.address = checker.offset;
       conflict.lane = lane;
       const bool isAsync = other.has(Record::Async);
+      const bool isStore = other.has(Record::Store);
       StringRef what =
-          checker.offenderIsRead
-              ? (isAsync ? "reads it asynchronously" : "read it")
-              : (isAsync ? "copies to it asynchronously" : "stored it");
+          other.has(Record::Strong) ? "accessed it"
+          : isStore ? (isAsync ? "copies to it asynchronously" : "stored it")
+                    : (isAsync ? "reads it asynchronously" : "read it");
       conflict.message = ("warp " + Twine(unsigned(other.warp)) + " " + what +
                           " " + describe(*other.instruction))
                              .str();

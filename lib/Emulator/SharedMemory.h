@@ -147,7 +147,13 @@ private:
 
   /// What one instruction of one warp did between two releases of that warp.
   struct Record {
-    enum Flag : uint8_t { Strong = 1, IsPending = 2, Async = 4, Proxy = 8 };
+    enum Flag : uint8_t {
+      Strong = 1,
+      IsPending = 2,
+      Async = 4,
+      Proxy = 8,
+      Store = 16,
+    };
 
     const Instruction *instruction = nullptr;
     uint32_t clock = 0;
@@ -158,8 +164,9 @@ private:
   };
 
   /// A word's or byte's last store and the reads since: numbers of records, or
-  /// 0. A reader with `kSet` is a number of `sets`; a writer with `kSplit` is a
-  /// number of `splits`, and the word's reader means nothing.
+  /// 0. Stores before a strong one that it does not stand for are among the
+  /// readers. A reader with `kSet` is a number of `sets`; a writer with
+  /// `kSplit` is a number of `splits`, and the word's reader means nothing.
   static constexpr uint32_t kSet = uint32_t(1) << 31;
   static constexpr uint32_t kSplit = uint32_t(1) << 31;
   struct SplitWord {
@@ -180,6 +187,7 @@ private:
            (record.component == warp ||
             record.clock <= clocks[warp].getKnown(record.component));
   }
+  bool isOrderedForAll(const Record &record) const;
   void tick(unsigned warp);
   uint32_t tickComponent(SyncObject &object);
   void replaceWriter(uint32_t from, uint32_t to, uint32_t address,
