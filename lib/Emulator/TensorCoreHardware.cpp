@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace tile::emulator;
@@ -134,9 +134,7 @@ struct FusedRow {
 /// The largest exponent of a product, per column.
 __attribute__((always_inline)) static inline void
 findLargestExponents(const FusedRow &row, int32_t *largest) {
-  Int8 maximum;
-  for (unsigned n = 0; n != kPanelColumns; ++n)
-    maximum[n] = 2 * kZeroExponent;
+  Int8 maximum = Int8{} + 2 * kZeroExponent;
   for (unsigned k = row.first; k != row.last; ++k) {
     Int8 exponents = *reinterpret_cast<const Int8InMemory *>(
                          row.exponentsB + k * kPanelColumns) +
