@@ -63,20 +63,48 @@ static void executeExtract(const Instruction &i, Lanes &lanes) {
       });
 }
 
+/// With the constants b in the low and c in the high half of `immediate`.
+template <typename T>
+static void executeExtractConstant(const Instruction &i, Lanes &lanes) {
+  const T *a = lanes.read<T>(i.a);
+  uint32_t b = static_cast<uint32_t>(i.immediate);
+  uint32_t c = static_cast<uint32_t>(i.immediate >> 32);
+  T result[kLanes];
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    result[lane] = extract<T>(a[lane], b, c);
+  storeBits(lanes, i.d, result, lanes.undefinedAt(i.a),
+            [&](unsigned lane) -> T {
+              return static_cast<T>(
+                  ~extract<T>(getUnwritten<T>(lanes, i.a, lane), b, c));
+            });
+}
+
+/// The constants of operands `first` and the next, as halves of one number.
+static int64_t getConstants(const Decoder &decoder, unsigned first) {
+  return static_cast<int64_t>((decoder.getOperand(first).bits & 0xFFFFFFFF) |
+                              decoder.getOperand(first + 1).bits << 32);
+}
+
 static Error decodeExtract(Decoder &decoder) {
   Expected<Type> type =
       takeTypeOf(decoder, {Type::U32, Type::U64, Type::S32, Type::S64});
   if (!type)
     return type.takeError();
-  Execute execute = forInteger(*type, [](auto value) -> Execute {
+  bool isConstant = decoder.isInteger(2) && decoder.isInteger(3);
+  Execute execute = forInteger(*type, [&](auto value) -> Execute {
     using T = decltype(value);
     if constexpr (sizeof(T) == 2)
       return nullptr;
     else
-      return executeExtract<T>;
+      return isConstant ? executeExtractConstant<T> : executeExtract<T>;
   });
-  return emitSimple(decoder, execute, kLogic, *type,
-                    {*type, Type::U32, Type::U32});
+  Expected<Instruction *> instruction = emitLanewise(
+      decoder, execute, kLogic, *type, {*type, Type::U32, Type::U32});
+  if (!instruction)
+    return instruction.takeError();
+  if (isConstant)
+    (*instruction)->immediate = getConstants(decoder, 2);
+  return Error::success();
 }
 
 /// `b` with the low `length` bits of `a` at `position`.
@@ -110,14 +138,39 @@ static void executeInsert(const Instruction &i, Lanes &lanes) {
       });
 }
 
+/// With the constants c in the low and d in the high half of `immediate`.
+template <typename T>
+static void executeInsertConstant(const Instruction &i, Lanes &lanes) {
+  const T *a = lanes.read<T>(i.a), *b = lanes.read<T>(i.b);
+  uint32_t c = static_cast<uint32_t>(i.immediate);
+  uint32_t d = static_cast<uint32_t>(i.immediate >> 32);
+  T result[kLanes];
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    result[lane] = insert<T>(a[lane], b[lane], c, d);
+  storeBits(lanes, i.d, result, lanes.undefinedAt(i.a) | lanes.undefinedAt(i.b),
+            [&](unsigned lane) -> T {
+              return ~insert<T>(getUnwritten<T>(lanes, i.a, lane),
+                                getUnwritten<T>(lanes, i.b, lane), c, d);
+            });
+}
+
 static Error decodeInsert(Decoder &decoder) {
   Expected<Type> type = takeTypeOf(decoder, {Type::B32, Type::B64});
   if (!type)
     return type.takeError();
-  Execute execute =
-      *type == Type::B32 ? executeInsert<uint32_t> : executeInsert<uint64_t>;
-  return emitSimple(decoder, execute, kLogic, *type,
-                    {*type, *type, Type::U32, Type::U32});
+  bool isConstant = decoder.isInteger(3) && decoder.isInteger(4);
+  Execute execute = *type == Type::B32
+                        ? (isConstant ? executeInsertConstant<uint32_t>
+                                      : executeInsert<uint32_t>)
+                        : (isConstant ? executeInsertConstant<uint64_t>
+                                      : executeInsert<uint64_t>);
+  Expected<Instruction *> instruction = emitLanewise(
+      decoder, execute, kLogic, *type, {*type, *type, Type::U32, Type::U32});
+  if (!instruction)
+    return instruction.takeError();
+  if (isConstant)
+    (*instruction)->immediate = getConstants(decoder, 3);
+  return Error::success();
 }
 
 /// `b` ones from bit `a` up.
@@ -242,10 +295,20 @@ struct CountLeadingZeros {
   }
 };
 
+/// By sums of ever more neighbours, which become vector code; what the compiler
+/// has for one value does not.
 struct CountOnes {
   template <typename T>
   uint32_t operator()(T a) const {
-    return static_cast<uint32_t>(llvm::popcount(a));
+    constexpr T all = static_cast<T>(~T(0));
+    a = a - (a >> 1 & all / 3);
+    a = (a & all / 5) + (a >> 2 & all / 5);
+    a = (a + (a >> 4)) & all / 17;
+    a += a >> 8;
+    a += a >> 16;
+    if constexpr (sizeof(T) == 8)
+      a += a >> 32;
+    return static_cast<uint32_t>(a & 0xFF);
   }
 };
 

@@ -431,6 +431,23 @@ static void executeFunnel(const Instruction &i, Lanes &lanes) {
             });
 }
 
+/// By the constant `immediate`, which is in range.
+template <bool IsLeft>
+static void executeFunnelConstant(const Instruction &i, Lanes &lanes) {
+  const uint32_t *a = lanes.read<uint32_t>(i.a);
+  const uint32_t *b = lanes.read<uint32_t>(i.b);
+  uint32_t amount = static_cast<uint32_t>(i.immediate);
+  uint32_t result[kLanes];
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    result[lane] = funnel<IsLeft, false>(a[lane], b[lane], amount);
+  storeBits(lanes, i.d, result, lanes.undefinedAt(i.a) | lanes.undefinedAt(i.b),
+            [&](unsigned lane) {
+              return ~funnel<IsLeft, false>(
+                  getUnwritten<uint32_t>(lanes, i.a, lane),
+                  getUnwritten<uint32_t>(lanes, i.b, lane), amount);
+            });
+}
+
 static Error decodeFunnel(Decoder &decoder) {
   Expected<StringRef> direction = takeOneOf(decoder, {"l", "r"});
   if (!direction)
@@ -445,8 +462,19 @@ static Error decodeFunnel(Decoder &decoder) {
       *direction == "l"
           ? (wraps ? executeFunnel<true, true> : executeFunnel<true, false>)
           : (wraps ? executeFunnel<false, true> : executeFunnel<false, false>);
-  return emitSimple(decoder, execute, kLogic, Type::B32,
-                    {Type::B32, Type::B32, Type::U32});
+  bool isConstant = decoder.isInteger(3);
+  if (isConstant)
+    execute = *direction == "l" ? executeFunnelConstant<true>
+                                : executeFunnelConstant<false>;
+  Expected<Instruction *> instruction = emitLanewise(
+      decoder, execute, kLogic, Type::B32, {Type::B32, Type::B32, Type::U32});
+  if (!instruction)
+    return instruction.takeError();
+  if (isConstant) {
+    uint32_t amount = static_cast<uint32_t>(decoder.getOperand(3).bits);
+    (*instruction)->immediate = wraps ? amount & 31 : std::min(amount, 32u);
+  }
+  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,10 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 using namespace tile::emulator;
 using llvm::ArrayRef;
 using llvm::Error;
@@ -53,6 +57,13 @@ struct BFloat16 {
 
 /// Bit k is set where byte k is 1; the others are 0.
 static uint32_t gather(const uint8_t (&bytes)[kLanes]) {
+#ifdef __SSE2__
+  auto half = [](const uint8_t *from) {
+    __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_slli_epi16(values, 7)));
+  };
+  return half(bytes) | half(bytes + 16) << 16;
+#else
   uint32_t mask = 0;
   for (unsigned i = 0; i != kLanes; i += 8) {
     uint64_t eight = 0;
@@ -62,6 +73,7 @@ static uint32_t gather(const uint8_t (&bytes)[kLanes]) {
     mask |= static_cast<uint32_t>(eight * 0x0102040810204080u >> 56) << i;
   }
   return mask;
+#endif
 }
 
 /// Compares numbers, of which `isNan` tells those that are none.
@@ -99,12 +111,48 @@ static bool compareValues(T a, T b, bool isNan) {
   }
 }
 
+/// As C++ compares floats, which is what IEEE 754 says: with a NaN all but !=
+/// are false.
+template <Operator Op, typename T>
+static bool compareNumbers(T a, T b) {
+  switch (Op) {
+  case Operator::Eq:
+    return a == b;
+  case Operator::Ne:
+    return std::is_integral_v<T> ? a != b : (a < b) | (a > b);
+  case Operator::Lt:
+    return a < b;
+  case Operator::Le:
+    return a <= b;
+  case Operator::Gt:
+    return a > b;
+  case Operator::Ge:
+    return a >= b;
+  case Operator::Equ:
+    return !((a < b) | (a > b));
+  case Operator::Neu:
+    return a != b;
+  case Operator::Ltu:
+    return !(a >= b);
+  case Operator::Leu:
+    return !(a > b);
+  case Operator::Gtu:
+    return !(a <= b);
+  case Operator::Geu:
+    return !(a < b);
+  case Operator::Num:
+    return (a == a) & (b == b);
+  case Operator::Nan:
+    return (a != a) | (b != b);
+  }
+}
+
 template <typename T, Operator Op>
 static uint32_t compareIntegers(const Lanes &lanes, Slot a, Slot b) {
   const T *x = lanes.read<T>(a), *y = lanes.read<T>(b);
   uint8_t result[kLanes];
   for (unsigned lane = 0; lane != kLanes; ++lane)
-    result[lane] = compareValues<Op>(x[lane], y[lane], false);
+    result[lane] = compareNumbers<Op>(x[lane], y[lane]);
   return gather(result);
 }
 
@@ -127,8 +175,7 @@ static uint32_t compareFloats(const Lanes &lanes, Slot a, Slot b) {
       left = llvm::bit_cast<T>(x[lane]);
       right = llvm::bit_cast<T>(y[lane]);
     }
-    result[lane] =
-        compareValues<Op>(left, right, (left != left) | (right != right));
+    result[lane] = compareNumbers<Op>(left, right);
   }
   return gather(result);
 }
@@ -458,7 +505,7 @@ static Error takeSources(Decoder &decoder, Type type, Slot &a, Slot &b,
 
 static Error decodeSetp(Decoder &decoder) {
   StringRef op;
-  bool flushes;
+  bool flushes = false;
   Comparison comparison;
   if (Error error = takeWords(decoder, op, comparison.combine, flushes))
     return error;
@@ -537,7 +584,7 @@ static bool findTrue(Type d, Type compared, Comparison &comparison) {
 
 static Error decodeSet(Decoder &decoder) {
   StringRef op;
-  bool flushes;
+  bool flushes = false;
   Comparison comparison;
   if (Error error = takeWords(decoder, op, comparison.combine, flushes))
     return error;

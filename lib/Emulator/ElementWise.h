@@ -95,26 +95,28 @@ llvm::Error emitSimple(Decoder &decoder, Execute execute,
 /// Executes nothing.
 inline void executeNothing(const Instruction &, Lanes &) {}
 
+/// Bit i in element i, which lets the compiler test all lanes of a mask at
+/// once.
+constexpr uint32_t kLaneBits[kLanes] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,
+    1u << 7,  1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13,
+    1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20,
+    1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,
+    1u << 28, 1u << 29, 1u << 30, 1u << 31};
+
 /// All ones in the lanes of `mask`, zero in the others.
 template <typename T>
 inline void expandMask(uint32_t mask, T (&result)[kLanes]) {
   static_assert(std::is_unsigned_v<T>);
-  if constexpr (sizeof(T) == 2) {
-    // Each half of the mask fits a value.
-    for (unsigned half = 0; half != 2; ++half) {
-      T bits = static_cast<T>(mask >> (16 * half));
-      for (unsigned lane = 0; lane != 16; ++lane) {
-        T bit = static_cast<T>(1u << lane);
-        result[16 * half + lane] =
-            (bits & bit) == bit ? static_cast<T>(~T(0)) : T(0);
-      }
-    }
-  } else {
-    for (unsigned lane = 0; lane != kLanes; ++lane) {
-      T bit = T(1) << lane;
-      result[lane] = (T(mask) & bit) == bit ? ~T(0) : T(0);
-    }
-  }
+  uint32_t words[kLanes];
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    words[lane] =
+        (mask & kLaneBits[lane]) == kLaneBits[lane] ? ~uint32_t(0) : 0;
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    if constexpr (sizeof(T) == 8)
+      result[lane] = T(words[lane]) << 32 | words[lane];
+    else
+      result[lane] = static_cast<T>(words[lane]);
 }
 
 } // namespace tile::emulator

@@ -68,12 +68,23 @@ static void executePack(const Instruction &i, Lanes &lanes) {
   Part mask = static_cast<Part>(~Part(0)) >> (8 * sizeof(Part) - bits);
   Whole result[kLanes] = {};
   uint32_t undefined = 0;
-  for (unsigned k = 0; k != i.operands.size(); ++k) {
-    const Part *part = lanes.read<Part>(i.operands[k]);
+  if (i.operands.size() == 2 && bits == 8 * sizeof(Part)) {
+    // The most common by far, with the shift known to the compiler.
+    const Part *low = lanes.read<Part>(i.operands[0]);
+    const Part *high = lanes.read<Part>(i.operands[1]);
     for (unsigned lane = 0; lane != kLanes; ++lane)
-      result[lane] |=
-          static_cast<Whole>(Whole(part[lane] & mask) << (bits * k));
-    undefined |= lanes.undefinedAt(i.operands[k]);
+      result[lane] = static_cast<Whole>(low[lane] | Whole(high[lane])
+                                                        << (4 * sizeof(Whole)));
+    undefined =
+        lanes.undefinedAt(i.operands[0]) | lanes.undefinedAt(i.operands[1]);
+  } else {
+    for (unsigned k = 0; k != i.operands.size(); ++k) {
+      const Part *part = lanes.read<Part>(i.operands[k]);
+      for (unsigned lane = 0; lane != kLanes; ++lane)
+        result[lane] |=
+            static_cast<Whole>(Whole(part[lane] & mask) << (bits * k));
+      undefined |= lanes.undefinedAt(i.operands[k]);
+    }
   }
   storeBits(lanes, i.d, result, undefined, [&](unsigned lane) {
     Whole written = 0;

@@ -94,19 +94,22 @@ static void executePermuteConstant(const Instruction &i, Lanes &lanes) {
   const uint32_t *a = lanes.read<uint32_t>(i.a);
   const uint32_t *b = lanes.read<uint32_t>(i.b);
   uint32_t selector = static_cast<uint32_t>(i.immediate);
-  uint32_t result[kLanes] = {};
-  for (unsigned k = 0; k != 4; ++k) {
-    unsigned nibble = selector >> (4 * k) & 15;
-    const uint32_t *from = nibble & 4 ? b : a;
-    unsigned right = 8 * (nibble & 3), left = 8 * k;
-    if (nibble & 8)
-      for (unsigned lane = 0; lane != kLanes; ++lane) {
-        uint32_t sign = from[lane] >> (right + 7) & 1;
-        result[lane] |= ((0 - sign) & 0xFF) << left;
-      }
-    else
-      for (unsigned lane = 0; lane != kLanes; ++lane)
-        result[lane] |= (from[lane] >> right & 0xFF) << left;
+  uint32_t result[kLanes];
+  if (selector & 0x8888) {
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      result[lane] = permute(a[lane], b[lane], selector);
+  } else {
+    const uint32_t *from[4];
+    unsigned right[4];
+    for (unsigned k = 0; k != 4; ++k) {
+      from[k] = selector >> (4 * k) & 4 ? b : a;
+      right[k] = 8 * (selector >> (4 * k) & 3);
+    }
+    const uint32_t *p = from[0], *q = from[1], *r = from[2], *s = from[3];
+    unsigned i0 = right[0], i1 = right[1], i2 = right[2], i3 = right[3];
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      result[lane] = (p[lane] >> i0 & 0xFF) | (q[lane] >> i1 & 0xFF) << 8 |
+                     (r[lane] >> i2 & 0xFF) << 16 | s[lane] >> i3 << 24;
   }
   uint32_t selectors[kLanes];
   for (uint32_t &one : selectors)

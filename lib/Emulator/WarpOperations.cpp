@@ -32,6 +32,14 @@ static bool forGroups(const Instruction &i, Lanes &lanes, F f) {
   const uint32_t *masks = lanes.read<uint32_t>(i.members);
   if (!lanes.warp->checkDefined(i, lanes, i.members, "the member mask"))
     return false;
+  // Nearly always there is one mask, and it names those who are here.
+  uint32_t common = masks[llvm::countr_zero(lanes.active)], differences = 0;
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    differences |= masks[lane] ^ common;
+  if (!differences && (common & lanes.warp->getLiveLanes()) == lanes.active) {
+    f(lanes.active, common);
+    return true;
+  }
   auto print = [](uint32_t mask) {
     return "0x" + llvm::utohexstr(mask, /*LowerCase=*/false, /*Width=*/8);
   };
@@ -149,24 +157,34 @@ Origin getOrigin(unsigned lane, uint32_t b, uint32_t c) {
 
 } // namespace
 
-/// The predicate p, if any, is in slot `immediate`.
+namespace {
+
+/// Where all lanes read.
+struct Origins {
+  uint8_t lanes[kLanes];
+  uint32_t inRange = 0;
+};
+
+} // namespace
+
 template <Shuffle Mode>
-static void executeShuffle(const Instruction &i, Lanes &lanes) {
+static void setOrigin(Origins &origins, unsigned lane, uint32_t b, uint32_t c) {
+  Origin origin = getOrigin<Mode>(lane, b, c);
+  origins.lanes[lane] = static_cast<uint8_t>(origin.lane);
+  origins.inRange |= uint32_t(origin.inRange) << lane;
+}
+
+/// Reads from `origins`, which are not known in the lanes of `unknown`. The
+/// predicate p, if any, is in slot `immediate`.
+static void shuffle(const Instruction &i, Lanes &lanes, const Origins &origins,
+                    uint32_t unknown) {
   // A lane outside the group of the reader gives an undefined value.
-  uint32_t outside = 0, inRange = 0;
-  uint8_t origins[kLanes];
-  const uint32_t *b = lanes.read<uint32_t>(i.b);
-  const uint32_t *c = lanes.read<uint32_t>(i.c);
-  for (unsigned lane = 0; lane != kLanes; ++lane) {
-    Origin origin = getOrigin<Mode>(lane, b[lane], c[lane]);
-    origins[lane] = static_cast<uint8_t>(origin.lane);
-    inRange |= uint32_t(origin.inRange) << lane;
-  }
+  uint32_t lost = unknown;
   if (!forGroups(i, lanes, [&](uint32_t group, uint32_t) {
         if (group == kAllLanes)
           return;
         forLanes(group, [&](unsigned lane) {
-          outside |= (~group >> origins[lane] & 1) << lane;
+          lost |= (~group >> origins.lanes[lane] & 1) << lane;
         });
       }))
     return;
@@ -174,21 +192,42 @@ static void executeShuffle(const Instruction &i, Lanes &lanes) {
   const uint32_t *a = lanes.read<uint32_t>(i.a);
   uint32_t result[kLanes];
   for (unsigned lane = 0; lane != kLanes; ++lane)
-    result[lane] = a[origins[lane]];
-  uint32_t lost = outside | lanes.undefinedAt(i.b) | lanes.undefinedAt(i.c);
+    result[lane] = a[origins.lanes[lane]];
   uint32_t undefined = lost;
   if (uint32_t partial = lanes.undefinedAt(i.a))
     for (unsigned lane = 0; lane != kLanes; ++lane)
-      undefined |= (partial >> origins[lane] & 1) << lane;
-  uint32_t unknownRange = lanes.undefinedAt(i.b) | lanes.undefinedAt(i.c);
+      undefined |= (partial >> origins.lanes[lane] & 1) << lane;
   storeBits(lanes, i.d, result, undefined, [&](unsigned lane) -> uint32_t {
     if (lost >> lane & 1)
       return 0;
-    return getWritten<uint32_t>(lanes, i.a, origins[lane]);
+    return getWritten<uint32_t>(lanes, i.a, origins.lanes[lane]);
   });
   Slot p = static_cast<Slot>(i.immediate);
   if (p != kNoSlot)
-    storePredicate(lanes, p, inRange, unknownRange);
+    storePredicate(lanes, p, origins.inRange, unknown);
+}
+
+template <Shuffle Mode>
+static void executeShuffle(const Instruction &i, Lanes &lanes) {
+  const uint32_t *b = lanes.read<uint32_t>(i.b);
+  const uint32_t *c = lanes.read<uint32_t>(i.c);
+  Origins origins;
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    setOrigin<Mode>(origins, lane, b[lane], c[lane]);
+  shuffle(i, lanes, origins, lanes.undefinedAt(i.b) | lanes.undefinedAt(i.c));
+}
+
+/// With constants b and c, so that `data` has the origins.
+static void executeShuffleConstant(const Instruction &i, Lanes &lanes) {
+  shuffle(i, lanes, *static_cast<const Origins *>(i.data), 0);
+}
+
+template <Shuffle Mode>
+static Origins makeOrigins(uint32_t b, uint32_t c) {
+  Origins origins;
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    setOrigin<Mode>(origins, lane, b, c);
+  return origins;
 }
 
 static Error decodeShuffle(Decoder &decoder) {
@@ -219,6 +258,16 @@ static Error decodeShuffle(Decoder &decoder) {
   shuffle.b = sources[1];
   shuffle.c = sources[2];
   shuffle.immediate = to->p;
+  if (decoder.isInteger(2) && decoder.isInteger(3)) {
+    uint32_t b = static_cast<uint32_t>(decoder.getOperand(2).bits);
+    uint32_t c = static_cast<uint32_t>(decoder.getOperand(3).bits);
+    shuffle.execute = executeShuffleConstant;
+    shuffle.data = decoder.getProgram().own(
+        *mode == "up"     ? makeOrigins<Shuffle::Up>(b, c)
+        : *mode == "down" ? makeOrigins<Shuffle::Down>(b, c)
+        : *mode == "bfly" ? makeOrigins<Shuffle::Butterfly>(b, c)
+                          : makeOrigins<Shuffle::Index>(b, c));
+  }
   makeCollective(shuffle, sources[3]);
   return Error::success();
 }
@@ -313,11 +362,15 @@ static void executeMatchAny(const Instruction &i, Lanes &lanes) {
   if (!forGroups(i, lanes, [&](uint32_t group, uint32_t) {
         if (lanes.undefinedAt(i.a) & group)
           unknown |= group;
-        forLanes(group, [&](unsigned lane) {
-          forLanes(group, [&](unsigned other) {
-            result[lane] |= uint32_t(a[lane] == a[other]) << other;
-          });
-        });
+        for (uint32_t rest = group; rest;) {
+          T value = a[llvm::countr_zero(rest)];
+          uint32_t same = 0;
+          for (unsigned lane = 0; lane != kLanes; ++lane)
+            same |= uint32_t(a[lane] == value) << lane;
+          same &= rest;
+          forLanes(same, [&](unsigned lane) { result[lane] = same; });
+          rest &= ~same;
+        }
       }))
     return;
   store(lanes, i.d, result);

@@ -129,6 +129,50 @@ TEST(BitFields, Insert) {
   expectWritten("bfi.b64" + operands, insert<uint64_t>, 2);
 }
 
+template <uint32_t First, uint32_t Second>
+void testConstants() {
+  std::string constants =
+      ", " + std::to_string(First) + ", " + std::to_string(Second) + ";";
+  auto both = [](const std::string &text, auto reference, unsigned partial) {
+    expectLanes(text, reference);
+    expectWritten(text, reference, partial);
+  };
+  both(
+      "bfe.u32 %d, %a" + constants,
+      +[](uint32_t a) { return extract<uint32_t, false>(a, First, Second); },
+      1);
+  both(
+      "bfe.s32 %d, %a" + constants,
+      +[](uint32_t a) { return extract<uint32_t, true>(a, First, Second); }, 1);
+  both(
+      "bfe.u64 %d, %a" + constants,
+      +[](uint64_t a) { return extract<uint64_t, false>(a, First, Second); },
+      1);
+  both(
+      "bfi.b32 %d, %a, %b" + constants,
+      +[](uint32_t a, uint32_t b) {
+        return insert<uint32_t>(a, b, First, Second);
+      },
+      2);
+  both(
+      "bfi.b64 %d, %a, %b" + constants,
+      +[](uint64_t a, uint64_t b) {
+        return insert<uint64_t>(a, b, First, Second);
+      },
+      2);
+}
+
+TEST(BitFields, Constants) {
+  testConstants<4, 8>();
+  testConstants<0, 32>();
+  testConstants<31, 1>();
+  testConstants<20, 60>();
+  testConstants<5, 0>();
+  testConstants<40, 3>();
+  testConstants<255, 255>();
+  testConstants<0x10003, 0x20005>(); // Eight bits count.
+}
+
 TEST(BitFields, Masks) {
   expectLanes("bmsk.clamp.b32 %d, %a, %b;", makeMask<true>, {}, 30);
   expectLanes("bmsk.wrap.b32 %d, %a, %b;", makeMask<false>, {}, 30);

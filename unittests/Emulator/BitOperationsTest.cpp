@@ -201,6 +201,37 @@ TEST(BitOperations, FunnelShifts) {
   expectAll("shf.r.clamp.b32 %d, %a, %b, %c;", funnel<false, false>, 2);
 }
 
+template <uint32_t Amount>
+void testFunnels() {
+  std::string amount = " %d, %a, %b, " + std::to_string(Amount) + ";";
+  expectAll(
+      "shf.l.wrap.b32" + amount,
+      +[](uint32_t a, uint32_t b) { return funnel<true, true>(a, b, Amount); },
+      2);
+  expectAll(
+      "shf.l.clamp.b32" + amount,
+      +[](uint32_t a, uint32_t b) { return funnel<true, false>(a, b, Amount); },
+      2);
+  expectAll(
+      "shf.r.wrap.b32" + amount,
+      +[](uint32_t a, uint32_t b) { return funnel<false, true>(a, b, Amount); },
+      2);
+  expectAll(
+      "shf.r.clamp.b32" + amount,
+      +[](uint32_t a, uint32_t b) {
+        return funnel<false, false>(a, b, Amount);
+      },
+      2);
+}
+
+TEST(BitOperations, FunnelShiftsByConstants) {
+  testFunnels<0>();
+  testFunnels<7>();
+  testFunnels<31>();
+  testFunnels<32>();
+  testFunnels<41>();
+}
+
 /// The byte of b:a that `nibble` selects.
 uint32_t pick(uint32_t a, uint32_t b, unsigned nibble) {
   uint8_t bytes[8];

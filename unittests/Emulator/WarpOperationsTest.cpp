@@ -107,6 +107,23 @@ TEST(WarpOperations, Shuffle) {
     }
 }
 
+TEST(WarpOperations, ShuffleByConstants) {
+  Words a = makeWords(9), none = {};
+  for (const char *mode : {"up", "down", "bfly", "idx"})
+    for (auto [b, c] : {std::pair(1u, 31u),
+                        {4u, 0u},
+                        {9u, 0x181Fu},
+                        {3u, 0x1800u},
+                        {33u, 0x0C07u},
+                        {16u, 0x1010u}})
+      expectWarp("shfl.sync." + std::string(mode) + ".b32 %d|%p, %a, " +
+                     std::to_string(b) + ", " + std::to_string(c) + ", -1;",
+                 a, none, none, [&, b = b, c = c](unsigned lane) {
+                   int from = findSource(mode, lane, b, c);
+                   return std::pair(a[from < 0 ? lane : from], from >= 0);
+                 });
+}
+
 TEST(WarpOperations, ShuffleInPlace) {
   Words a = makeWords(1), none = {};
   expectWarp("shfl.sync.bfly.b32 %a, %a, 1, 31, -1; mov.b32 %d, %a;", a, none,
