@@ -83,7 +83,8 @@ struct Split {
   std::string poll; ///< What it waits for, once that looks like for ever.
   bool endedByPoll = false; ///< Its last turn.
   uint64_t sincePoll = 0;   ///< Instructions since the last poll.
-  /// Instructions since lanes that wait for it were last let go.
+  /// Instructions since it has been waited for, or since lanes that wait for it
+  /// were last let go.
   uint64_t steps = 0;
 };
 
@@ -143,6 +144,9 @@ private:
   uint32_t localStride = 0;
   unsigned nextSplit = 0;
   uint64_t issued = 0;
+  /// Instructions that lanes wait for others at a place where they have done so
+  /// for long.
+  llvm::DenseMap<std::pair<const Code *, uint32_t>, uint64_t> patience;
 };
 
 /// One hardware barrier of a block.

@@ -11,8 +11,10 @@ using llvm::Twine;
 
 /// Instructions of one split before another one of its warp has a turn.
 static constexpr uint64_t kSplitTurn = 1 << 12;
-/// Instructions after which lanes that wait for a split are let go.
-static constexpr uint64_t kPatience = 1 << 18;
+/// Instructions after which lanes that wait for a split are let go, the first
+/// time; and after they have often been let go at the same place, as with a
+/// lock that one lane has and the others spin for.
+static constexpr uint64_t kPatience = 1 << 18, kLeastPatience = 1 << 12;
 /// Instructions after its last poll with which a split still counts as polling.
 static constexpr uint64_t kPollLoop = 1 << 12;
 /// Calls within calls.
@@ -134,15 +136,26 @@ bool WarpScheduler::branchByTable(Split &split, const Instruction &branch,
 }
 
 void WarpScheduler::releaseWaiting(Split &split) {
-  split.steps = 0;
+  bool waits = false, released = false;
   for (Convergence *record = split.record; record; record = record->parent) {
     if (record->position == kAtReturn || !record->arrived)
       continue;
+    waits = true;
+    uint64_t &patience =
+        warp.patience
+            .try_emplace({record->frame->code, record->position}, kPatience)
+            .first->second;
+    if (split.steps <= patience)
+      continue;
+    patience = std::max(patience / 8, kLeastPatience);
+    released = true;
     uint32_t lanes = record->arrived;
     record->expected &= ~lanes;
     record->arrived = 0;
     addSplit(lanes, record->position, record->frame, record->parent);
   }
+  if (!waits || released)
+    split.steps = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -710,7 +723,7 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
     runSplit<true>(split, budget);
   else
     runSplit<false>(split, budget);
-  if (split.mask && split.steps > kPatience)
+  if (split.mask && split.steps > kLeastPatience)
     releaseWaiting(split);
 }
 

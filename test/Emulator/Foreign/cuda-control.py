@@ -123,6 +123,10 @@ def test_dispatch():
         equal(z, np.array(expected, "i4"), ptx)
 
 
+# The lane with the lock soon has its turn, however many spin.
+PATIENT = ["--step-limit=8000000"]
+
+
 def test_spin_lock():
     for ptx in FILES:
         lock, counter, order = run(
@@ -134,6 +138,7 @@ def test_spin_lock():
             inout(np.zeros(1, "i4")),
             out(150, "i4"),
             i32(150),
+            options=PATIENT,
         )
         equal(lock, np.array([0], "i4"), ptx)
         equal(counter, np.array([150], "i4"), ptx)
@@ -144,7 +149,9 @@ def test_spin_lock_outside():
     v = integers(6, 100, -1000, 1000)
     for ptx in FILES:
         zeros = [inout(np.zeros(1, "i4")) for _ in range(2)]
-        lock, total = run(ptx, "spin_lock_outside", 2, 64, *zeros, v, i32(100))
+        lock, total = run(
+            ptx, "spin_lock_outside", 2, 64, *zeros, v, i32(100), options=PATIENT
+        )
         equal(lock, np.array([0], "i4"), ptx)
         equal(total, np.array([v.sum()], "i4"), ptx)
 
