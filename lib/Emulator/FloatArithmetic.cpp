@@ -235,8 +235,12 @@ static FuseLoop<T> selectFuseLoop() {
 #endif
   return fuseLoop;
 }
-static const FuseLoop<float> fuse32 = selectFuseLoop<float>();
-static const FuseLoop<double> fuse64 = selectFuseLoop<double>();
+/// d = a * b + c, rounded once.
+template <typename T>
+static void fuse(const T *a, const T *b, const T *c, T *d, unsigned count) {
+  static const FuseLoop<T> loop = selectFuseLoop<T>();
+  loop(a, b, c, d, count);
+}
 
 template <unsigned Pack, bool Ftz, bool Sat>
 static void executeFuse(const Instruction &instruction, Lanes &lanes) {
@@ -251,7 +255,7 @@ static void executeFuse(const Instruction &instruction, Lanes &lanes) {
         flushed[k][i] = flushSubnormal(operands[k][i]);
       operands[k] = flushed[k];
     }
-  fuse32(operands[0], operands[1], operands[2], result, count);
+  fuse(operands[0], operands[1], operands[2], result, count);
   for (float &value : result)
     value = finish<Ftz, Sat>(value);
   uint32_t undefined = lanes.undefinedAt(instruction.a) |
@@ -266,7 +270,7 @@ static void executeFuse64(const Instruction &instruction, Lanes &lanes) {
   const double *b = lanes.read<double>(instruction.b);
   const double *c = lanes.read<double>(instruction.c);
   double result[kLanes];
-  fuse64(a, b, c, result, kLanes);
+  fuse(a, b, c, result, kLanes);
   for (unsigned lane = 0; lane != kLanes; ++lane)
     result[lane] = selectNaN(result[lane], a[lane], b[lane], c[lane]);
   uint32_t undefined = lanes.undefinedAt(instruction.a) |

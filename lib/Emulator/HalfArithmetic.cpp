@@ -63,12 +63,9 @@ static uint16_t compute(uint16_t a, uint16_t b, uint16_t c) {
   case Operation::Sub:
     return F::narrow(x - y);
   case Operation::Mul:
-    // The product has 22 or 16 bits. One of bf16 can lie below f32's normal
-    // values, where f32 would round it a first time.
-    if constexpr (std::is_same_v<F, Half>)
-      return F::narrow(x * y);
-    else
-      return F::narrow(narrowToOdd(static_cast<double>(x) * y));
+    // The product has 22 or 16 bits. One of bf16 that f32 rounds, below 2^-134,
+    // is zero in the end either way.
+    return F::narrow(x * y);
   case Operation::Fma:
     // f32 has room for the product of two f16, whose exponents are few.
     if constexpr (std::is_same_v<F, Half>)

@@ -393,7 +393,9 @@ TEST(Conversions, FollowUnwrittenBits) {
             0x8765u);
   for (const char *use :
        {"cvt.u64.u32 %d, %w;", "cvt.s64.s32 %d, %w;", "cvt.rn.f64.s32 %d, %w;",
-        "cvt.sat.u32.s32 %t, %w; cvt.u64.u32 %d, %t;"})
+        "cvt.sat.u32.s32 %t, %w; cvt.u64.u32 %d, %t;",
+        // The sign that extends it is not written either.
+        "cvt.s64.s32 %d, %w; mov.b64 {_, %t}, %d; cvt.u64.u32 %d, %t;"})
     EXPECT_NE(getError(".reg .b32 %t;" + mixed + use, {4}, 8), "") << use;
 }
 

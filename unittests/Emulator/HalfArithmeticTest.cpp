@@ -149,19 +149,25 @@ TEST(HalfArithmetic, RoundsOnce) {
 }
 
 TEST(HalfArithmetic, FmaDoesNotRoundTwice) {
-  // 1.0009765625 * 1.0009765625 is just above 1 + 2^-9; with -2^-24 * 2^-10
-  // added it falls short of a tie that f32 could not tell from the tie.
-  // (1 + 2^-10) * (1 + 2^-10) + c: the product is 1 + 2^-9 + 2^-20.
+  // (1 + 2^-10) * (1 - 2^-10) + 2050 falls short of the tie 2051 by 2^-20, for
+  // which f32 has no room.
   std::vector<ElementInput> inputs = {
-      {2, {0x3C01, 0x3C00}}, {2, {0x3C01, 0x0001}}, {2, {0x9001, 0x6800}}};
-  for (size_t i = 0; i != 2; ++i)
-    EXPECT_EQ(runElements("fma.rn.f16 %d, %a, %b, %c;", inputs, 2)[i],
-              fuse(f16(), inputs[0].values[i], inputs[1].values[i],
-                   inputs[2].values[i]));
-  // 257 * 257 = 66049 in bf16 terms: 1.0078125^2 plus the least subnormal.
-  std::vector<ElementInput> brain = {{2, {0x3F81}}, {2, {0x3F88}}, {2, {1}}};
-  EXPECT_EQ(runElements("fma.rn.bf16 %d, %a, %b, %c;", brain, 2)[0],
-            fuse(bf16(), 0x3F81, 0x3F88, 1));
+      {2, {0x3C01}}, {2, {0x3BFE}}, {2, {0x6801}}};
+  EXPECT_EQ(runElements("fma.rn.f16 %d, %a, %b, %c;", inputs, 2)[0], 0x6801u);
+  // bf16: 1.0078125 * 1.5 is a tie, and a least addend of either sign decides
+  // it; 2^64 * 2^64 - 2^127, whose product f32 has
+  // not; and a product that f32 would round up to a tie.
+  inputs = {{2, {0x3F81, 0x3F81, 0x5F80, 0x1FFF}},
+            {2, {0x3FC0, 0x3FC0, 0x5F80, 0x1C80}},
+            {2, {0x0001, 0x8001, 0xFF00, 0x0001}}};
+  std::vector<uint64_t> expected;
+  for (unsigned i = 0; i != 4; ++i)
+    expected.push_back(fuse(bf16(), inputs[0].values[i], inputs[1].values[i],
+                            inputs[2].values[i]));
+  EXPECT_EQ(expected[0], 0x3FC2u); // 1.51171875 is the tie.
+  EXPECT_EQ(expected[1], 0x3FC1u);
+  EXPECT_EQ(expected[2], 0x7F00u);
+  EXPECT_EQ(runElements("fma.rn.bf16 %d, %a, %b, %c;", inputs, 2), expected);
 }
 
 TEST(HalfArithmetic, ModifiesResults) {
