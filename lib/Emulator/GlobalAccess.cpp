@@ -249,6 +249,20 @@ bool GlobalAccess::noteStore(uint64_t address, const uint8_t *value,
   uint64_t key = block % (kMixed - 1) + 1;
   std::atomic<uint64_t> *cell =
       window.writers + ((address >> 2) - (window.first >> 2));
+  // Whole words that this block has stored before with these values, or that
+  // nobody has stored.
+  const uint64_t owner = key << kBlockShift | uint64_t(15) << kMaskShift;
+  if ((address & 3) == 0)
+    for (; bytes >= 4; ++cell, address += 4, value += 4, bytes -= 4) {
+      uint32_t word;
+      std::memcpy(&word, value, 4);
+      uint64_t old = cell->load(std::memory_order_relaxed);
+      if (old != (owner | word) &&
+          (old != 0 || !cell->compare_exchange_strong(
+                           old, owner | word, std::memory_order_relaxed)) &&
+          !noteWord(*cell, key, 15, word, other))
+        return false;
+    }
   while (bytes) {
     unsigned first = address & 3;
     unsigned count =

@@ -195,24 +195,42 @@ uint8_t *resolveRow(const Instruction &instruction, Lanes &lanes,
   return host;
 }
 
+/// Loads from side by side in global or shared memory. False where that has to
+/// look lane by lane.
+bool loadRow(const Instruction &instruction, Lanes &lanes,
+             const MemoryInstruction &load,
+             const uint64_t (&addresses)[kLanes]) {
+  const StateSpace space = load.operand.space;
+  const uint8_t *row = nullptr;
+  if (space == StateSpace::Shared) {
+    row = resolveSharedRow(instruction, lanes, addresses[0], load.kind);
+    SharedMemory &shared = lanes.warp->getBlock().getShared();
+    if (!row || !areWritten(shared.getWritten() + addresses[0],
+                            uint64_t(load.kind.bytes) * kLanes))
+      return false;
+  } else if (space == StateSpace::Global ||
+             (space == StateSpace::Generic &&
+              addresses[0] >> Memory::kRegionBits)) {
+    row = resolveRow(instruction, lanes, addresses, load.kind);
+  }
+  if (!row)
+    return false;
+  for (const Element &element : load.elements) {
+    element.loadRow(lanes, element.slot, row, load.kind.bytes);
+    define(lanes, element.slot);
+    row += load.elementBytes;
+  }
+  return true;
+}
+
 void executeLoad(const Instruction &instruction, Lanes &lanes) {
   const auto &load = *static_cast<const MemoryInstruction *>(instruction.data);
   uint64_t addresses[kLanes];
   if (!evaluate(instruction, lanes, load.operand.address, addresses))
     return;
-  if ((load.operand.space == StateSpace::Global ||
-       (load.operand.space == StateSpace::Generic &&
-        addresses[0] >> Memory::kRegionBits)) &&
-      isRow(lanes, addresses, load.kind.bytes))
-    if (const uint8_t *row =
-            resolveRow(instruction, lanes, addresses, load.kind)) {
-      for (const Element &element : load.elements) {
-        element.loadRow(lanes, element.slot, row, load.kind.bytes);
-        define(lanes, element.slot);
-        row += load.elementBytes;
-      }
+  if (isRow(lanes, addresses, load.kind.bytes))
+    if (loadRow(instruction, lanes, load, addresses))
       return;
-    }
 
   Resolved resolved;
   if (!resolve(instruction, lanes, load.operand.space, addresses, load.kind,
@@ -225,8 +243,7 @@ void executeLoad(const Instruction &instruction, Lanes &lanes) {
   }
   bool isWritten = true;
   forLanes(resolved.tracked, [&](unsigned lane) {
-    for (unsigned i = 0; i != load.kind.bytes; ++i)
-      isWritten &= resolved.written[lane][i] == 0xFF;
+    isWritten &= areWritten(resolved.written[lane], load.kind.bytes);
   });
   offset = 0;
   for (const Element &element : load.elements) {
@@ -298,6 +315,12 @@ bool findLaneConflict(uint32_t mask, const uint64_t *addresses,
   return false;
 }
 
+/// The written bits of what has no unwritten one.
+constexpr uint8_t kAllWritten[kMaxBytes] = {
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
 /// Checks that no lane of `mask` stores an unwritten bit to global memory.
 bool checkWrittenValues(const Instruction &instruction, Warp &warp,
                         uint32_t mask, const MemoryInstruction &instructionData,
@@ -319,6 +342,45 @@ bool checkWrittenValues(const Instruction &instruction, Warp &warp,
       return false;
     }
   }
+  return true;
+}
+
+/// Stores side by side in global or shared memory. False where that has to look
+/// lane by lane, or after a fault, where `isFine` becomes false.
+bool storeRow(const Instruction &instruction, Lanes &lanes,
+              const MemoryInstruction &data,
+              const uint64_t (&addresses)[kLanes], const uint8_t *values,
+              bool &isFine) {
+  Warp &warp = *lanes.warp;
+  Block &block = warp.getBlock();
+  const unsigned bytes = data.kind.bytes;
+  const StateSpace space = data.operand.space;
+  if (space == StateSpace::Shared) {
+    uint8_t *row =
+        resolveSharedRow(instruction, lanes, addresses[0], data.kind);
+    if (!row)
+      return false;
+    std::memcpy(row, values, kLanes * bytes);
+    std::memset(block.getShared().getWritten() + addresses[0], 0xFF,
+                kLanes * bytes);
+    return true;
+  }
+  if (space == StateSpace::Local || !(addresses[0] >> Memory::kRegionBits))
+    return false;
+  uint8_t *row = resolveRow(instruction, lanes, addresses, data.kind);
+  if (!row)
+    return false;
+  uint64_t other;
+  if (data.isWeak &&
+      !block.getGlobal().noteStore(addresses[0], values, kLanes * bytes, other))
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      if (!noteGlobalStore(instruction, warp, lane, addresses[lane],
+                           values + lane * bytes, bytes)) {
+        isFine = false;
+        return false;
+      }
+  std::memcpy(row, values, kLanes * bytes);
+  block.noteProgress();
   return true;
 }
 
@@ -351,24 +413,12 @@ void executeStore(const Instruction &instruction, Lanes &lanes) {
     }
   }
 
-  // A row of global memory is one store.
-  if (data.operand.space != StateSpace::Shared &&
-      data.operand.space != StateSpace::Local &&
-      addresses[0] >> Memory::kRegionBits && isRow(lanes, addresses, bytes) &&
-      !undefined && !data.skipsElements)
-    if (uint8_t *row = resolveRow(instruction, lanes, addresses, data.kind)) {
-      uint64_t other;
-      if (data.isWeak && !warp.getBlock().getGlobal().noteStore(
-                             addresses[0], values, kLanes * bytes, other)) {
-        for (unsigned lane = 0; lane != kLanes; ++lane)
-          if (!noteGlobalStore(instruction, warp, lane, addresses[lane],
-                               values + lane * bytes, bytes))
-            return;
-      }
-      std::memcpy(row, values, kLanes * bytes);
-      warp.getBlock().noteProgress();
+  if (!undefined && !data.skipsElements && isRow(lanes, addresses, bytes)) {
+    bool isFine = true;
+    if (storeRow(instruction, lanes, data, addresses, values, isFine) ||
+        !isFine)
       return;
-    }
+  }
 
   Resolved resolved;
   if (!resolve(instruction, lanes, data.operand.space, addresses, data.kind,
@@ -417,14 +467,11 @@ void executeStore(const Instruction &instruction, Lanes &lanes) {
           !noteGlobalStore(instruction, warp, lane, addresses[lane] + offset,
                            value + offset, step))
         return;
-      std::memcpy(resolved.bytes[lane] + offset, value + offset, step);
+      copyBytes(resolved.bytes[lane] + offset, value + offset, step);
       if (!isTracked)
         continue;
-      if (undefined)
-        std::memcpy(resolved.written[lane] + offset,
-                    bits + lane * bytes + offset, step);
-      else
-        std::memset(resolved.written[lane] + offset, 0xFF, step);
+      copyBytes(resolved.written[lane] + offset,
+                undefined ? bits + lane * bytes + offset : kAllWritten, step);
     }
     if (isGlobal && isWatched(warp))
       watch(instruction, warp, lane, addresses[lane], bytes, data.kind.verb,

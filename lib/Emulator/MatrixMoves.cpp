@@ -85,37 +85,50 @@ uint32_t getElement(const uint8_t *row, unsigned bits, unsigned column,
   return ((pair >> bit % 8) & mask) | (padding & 0xFF & ~mask);
 }
 
-/// Word `i` of a lane's fragments, of the rows in `memory`.
-uint32_t gather(const MatrixInstruction &data, const uint8_t *memory,
-                const uint32_t *offsets, unsigned lane, unsigned i,
-                uint32_t padding) {
-  unsigned g = lane / 4, t = lane % 4;
-  uint32_t word = 0;
+/// Word `i` of every lane's fragments, of the rows in `memory`.
+void gather(const MatrixInstruction &data, const uint8_t *memory,
+            const uint32_t *offsets, unsigned i, uint32_t padding,
+            uint32_t (&words)[kLanes]) {
+  auto forEach = [&](auto getWord) {
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      words[lane] = getWord(lane / 4, lane % 4);
+  };
+  auto getBytes = [&](auto getByte) {
+    uint32_t word = 0;
+    for (unsigned e = 0; e != 4; ++e)
+      word |= getByte(e) << 8 * e;
+    return word;
+  };
   switch (data.form) {
   case MatrixForm::Half:
-    std::memcpy(&word, memory + offsets[8 * i + g] + 4 * t, 4);
+    for (unsigned g = 0; g != 8; ++g)
+      std::memcpy(&words[4 * g], memory + offsets[8 * i + g], kRowBytes);
     break;
-  case MatrixForm::HalfTransposed: {
-    uint16_t low, high;
-    std::memcpy(&low, memory + offsets[8 * i + 2 * t] + 2 * g, 2);
-    std::memcpy(&high, memory + offsets[8 * i + 2 * t + 1] + 2 * g, 2);
-    word = low | uint32_t(high) << 16;
+  case MatrixForm::HalfTransposed:
+    forEach([&](unsigned g, unsigned t) {
+      uint16_t low, high;
+      std::memcpy(&low, memory + offsets[8 * i + 2 * t] + 2 * g, 2);
+      std::memcpy(&high, memory + offsets[8 * i + 2 * t + 1] + 2 * g, 2);
+      return low | uint32_t(high) << 16;
+    });
     break;
-  }
   case MatrixForm::Expanded:
-    for (unsigned e = 0; e != 4; ++e)
-      word |= getElement(memory + offsets[8 * i + g], data.elementBits,
-                         4 * t + e, padding)
-              << 8 * e;
+    forEach([&](unsigned g, unsigned t) {
+      return getBytes([&](unsigned e) {
+        return getElement(memory + offsets[8 * i + g], data.elementBits,
+                          4 * t + e, padding);
+      });
+    });
     break;
   default:
-    for (unsigned e = 0; e != 4; ++e)
-      word |= getElement(memory + offsets[16 * (i / 2) + 4 * t + e],
-                         data.elementBits, g + 8 * (i % 2), padding)
-              << 8 * e;
+    forEach([&](unsigned g, unsigned t) {
+      return getBytes([&](unsigned e) {
+        return getElement(memory + offsets[16 * (i / 2) + 4 * t + e],
+                          data.elementBits, g + 8 * (i % 2), padding);
+      });
+    });
     break;
   }
-  return word;
 }
 
 void executeLoad(const Instruction &instruction, Lanes &lanes) {
@@ -130,18 +143,18 @@ void executeLoad(const Instruction &instruction, Lanes &lanes) {
   const uint8_t *memory = shared.getBytes(), *written = shared.getWritten();
   bool isWritten = true;
   for (unsigned row = 0; row != data.rowLanes; ++row)
-    for (unsigned i = 0; i != bytes; ++i)
-      isWritten &= written[offsets[row] + i] == 0xFF;
+    isWritten &= areWritten(written + offsets[row], bytes);
   for (unsigned i = 0; i != data.registers.size(); ++i) {
     Slot slot = data.registers[i];
-    uint32_t *words = lanes.get<uint32_t>(slot);
-    for (unsigned lane = 0; lane != kLanes; ++lane)
-      words[lane] = gather(data, memory, offsets, lane, i, 0);
+    uint32_t words[kLanes];
+    gather(data, memory, offsets, i, 0, words);
+    store(lanes, slot, words);
     define(lanes, slot);
-    if (!isWritten)
-      for (unsigned lane = 0; lane != kLanes; ++lane)
-        setWritten<uint32_t>(lanes, slot, lane,
-                             gather(data, written, offsets, lane, i, 0xFF));
+    if (isWritten)
+      continue;
+    gather(data, written, offsets, i, 0xFF, words);
+    for (unsigned lane = 0; lane != kLanes; ++lane)
+      setWritten<uint32_t>(lanes, slot, lane, words[lane]);
   }
 }
 

@@ -373,6 +373,23 @@ static bool resolveSharedLanes(const Instruction &instruction, Lanes &lanes,
   return true;
 }
 
+uint8_t *resolveSharedRow(const Instruction &instruction, Lanes &lanes,
+                          uint64_t address, const AccessKind &kind) {
+  Warp &warp = *lanes.warp;
+  SharedMemory &shared = warp.getBlock().getShared();
+  const uint32_t bytes = kind.bytes * kLanes;
+  if (kind.acquires || kind.releases || warp.collectsStatistics() ||
+      !isInShared(address, bytes, kind.alignment, shared.getSize()))
+    return nullptr;
+  uint32_t offset = static_cast<uint32_t>(address);
+  // What conflicts here does so lane by lane, where the lane is known.
+  if (shared.note(kind.shared, warp.getIndex(), 1, &offset, bytes, instruction))
+    return nullptr;
+  if (kind.isStore)
+    warp.getBlock().noteProgress();
+  return shared.getBytes() + offset;
+}
+
 static bool resolveLocal(const Instruction &instruction, Lanes &lanes,
                          uint32_t mask, const uint64_t (&addresses)[kLanes],
                          const AccessKind &kind, Resolved &resolved) {

@@ -102,6 +102,49 @@ bool resolveShared(const Instruction &instruction, Lanes &lanes, uint32_t mask,
                    uint64_t bytes, unsigned alignment, llvm::StringRef verb,
                    uint32_t (&offsets)[kLanes]);
 
+/// Finds the shared memory of lanes that are all active and whose accesses
+/// stand side by side from `address` on, with what `resolve` does for them.
+/// Null where that has to look lane by lane, or after a fault.
+uint8_t *resolveSharedRow(const Instruction &instruction, Lanes &lanes,
+                          uint64_t address, const AccessKind &kind);
+
+/// Copies 1, 2, 4, 8, 16 or 32 bytes.
+inline void copyBytes(uint8_t *to, const uint8_t *from, unsigned bytes) {
+  switch (bytes) {
+  case 1:
+    *to = *from;
+    break;
+  case 2:
+    std::memcpy(to, from, 2);
+    break;
+  case 4:
+    std::memcpy(to, from, 4);
+    break;
+  case 8:
+    std::memcpy(to, from, 8);
+    break;
+  case 16:
+    std::memcpy(to, from, 16);
+    break;
+  default:
+    std::memcpy(to, from, 32);
+    break;
+  }
+}
+
+/// Whether all bits of `bytes` bytes have been written.
+inline bool areWritten(const uint8_t *written, uint64_t bytes) {
+  uint64_t all = ~uint64_t(0);
+  for (; bytes >= 8; bytes -= 8, written += 8) {
+    uint64_t word;
+    std::memcpy(&word, written, 8);
+    all &= word;
+  }
+  for (; bytes; --bytes, ++written)
+    all &= *written | ~uint64_t(0xFF);
+  return all == ~uint64_t(0);
+}
+
 /// As `SharedMemory::note`, with the fault. False after one.
 bool noteShared(const Instruction &instruction, Lanes &lanes,
                 SharedMemory::Access access, uint32_t mask,

@@ -308,12 +308,27 @@ public:
   /// Whether all bytes are fine; else `offender` and `offset` tell.
   bool check(uint32_t address, uint32_t size) {
     if (((address | size) & 3) == 0) {
-      uint32_t word = address >> 2;
-      for (uint32_t end = (address + size) >> 2; word != end; ++word)
-        if (memory.writers[word] & SharedMemory::kSplit
-                ? !checkBytes(word, 0, 4)
-                : !checkCell(memory.writers[word], memory.readers[word],
-                             word * 4))
+      uint32_t word = address >> 2, count = size >> 2;
+      uint32_t *writers = &memory.writers[word];
+      uint32_t *readers = &memory.readers[word];
+      // Mostly, all words have one history.
+      uint32_t difference = writers[0] & SharedMemory::kSplit;
+      for (uint32_t i = 0; i != count; ++i)
+        difference |= (writers[i] ^ writers[0]) | (readers[i] ^ readers[0]);
+      if (difference == 0) {
+        uint32_t writer = writers[0], reader = readers[0];
+        if (!checkCell(writer, reader, address))
+          return false;
+        if (!kIsRead)
+          std::fill_n(writers, count, writer);
+        if (reader != readers[0])
+          std::fill_n(readers, count, reader);
+        return true;
+      }
+      for (uint32_t i = 0; i != count; ++i)
+        if (writers[i] & SharedMemory::kSplit
+                ? !checkBytes(word + i, 0, 4)
+                : !checkCell(writers[i], readers[i], (word + i) * 4))
           return false;
       return true;
     }
@@ -494,10 +509,21 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
   }
 
   auto run = [&](auto checker) -> std::optional<Conflict> {
-    for (; mask; mask &= mask - 1) {
+    while (mask) {
+      // Lanes side by side are one access.
       unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-      if (checker.check(addresses[lane], size))
+      uint32_t run = mask, first = addresses[lane], bytes = 0;
+      unsigned next = lane;
+      do {
+        bytes += size;
+        mask &= mask - 1;
+        next = mask ? static_cast<unsigned>(__builtin_ctz(mask)) : 0;
+      } while (mask && addresses[next] == first + bytes);
+      if (checker.check(first, bytes))
         continue;
+      uint32_t place = checker.offset - addresses[lane];
+      for (run &= run - 1; place >= size; place -= size, run &= run - 1)
+        lane = static_cast<unsigned>(__builtin_ctz(run));
       const Record &other = records[checker.offender];
       Conflict conflict;
       conflict.kind = checker.kind;
