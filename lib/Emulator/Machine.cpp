@@ -241,7 +241,7 @@ llvm::ArrayRef<uint8_t> Block::getParameters() const {
 llvm::SmallVector<uint64_t> Block::getIssued() const {
   llvm::SmallVector<uint64_t> result;
   for (const std::unique_ptr<Warp> &warp : warps)
-    result.push_back(warp->issued);
+    result.push_back(warp->executed);
   return result;
 }
 

@@ -143,7 +143,8 @@ private:
   std::vector<uint8_t> local, localWritten;
   uint32_t localStride = 0;
   unsigned nextSplit = 0;
-  uint64_t issued = 0;
+  uint64_t issued = 0;   ///< Steps of the scheduler.
+  uint64_t executed = 0; ///< Instructions as statistics count them.
   /// Instructions that lanes wait for others at a place where they have done so
   /// for long.
   llvm::DenseMap<std::pair<const Code *, uint32_t>, uint64_t> patience;

@@ -594,6 +594,7 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
           ++counters.issued;
           counters.threads += static_cast<unsigned>(__builtin_popcount(active));
           counters.divergent += active != warp.live;
+          ++warp.executed;
         }
       }
       if (instruction.flow == Flow::Next) {
@@ -640,6 +641,10 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
         same = false;
         break;
       case Flow::Return:
+        if (traces) {
+          lanes.active = active;
+          trace(instruction, lanes);
+        }
         if (frame.caller) {
           leave(split, active);
         } else {
@@ -650,6 +655,10 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
         same = false;
         break;
       case Flow::Exit:
+        if (traces) {
+          lanes.active = active;
+          trace(instruction, lanes);
+        }
         exit(split, active);
         if (!split.mask)
           return finish();
@@ -728,6 +737,10 @@ void WarpScheduler::runSplit(Split &split, uint64_t budget) {
 }
 
 void WarpScheduler::run(uint64_t budget) {
+  // One more than the limit allows shows that there is more to do.
+  uint64_t left = launch.options->stepLimit - block.steps;
+  if (left < budget)
+    budget = left + 1;
   uint64_t end = warp.issued + budget;
   while (!block.fault && warp.issued < end) {
     Split *next = nullptr;
@@ -785,7 +798,8 @@ bool Block::run(uint64_t budget) {
   constexpr uint64_t kWarpTurn = 1 << 14;
   while (!fault && !finished) {
     bool ran = false;
-    for (size_t i = 0; i != warps.size() && !fault; ++i) {
+    for (size_t i = 0;
+         i != warps.size() && !fault && steps <= options.stepLimit; ++i) {
       Warp &warp = *warps[isRandom ? next() % warps.size() : i];
       if (!WarpScheduler::canRun(warp))
         continue;
@@ -798,16 +812,6 @@ bool Block::run(uint64_t budget) {
       finish();
       break;
     }
-    if (!ran && llvm::none_of(warps, [](const auto &warp) {
-          return WarpScheduler::canRun(*warp);
-        })) {
-      reportStuck();
-      break;
-    }
-    if (isStuck()) {
-      reportStuck();
-      break;
-    }
     if (steps > options.stepLimit) {
       for (const std::unique_ptr<Warp> &warp : warps)
         for (const std::unique_ptr<Split> &split : warp->splits)
@@ -818,6 +822,16 @@ bool Block::run(uint64_t budget) {
                         "the block has executed " + Twine(steps) +
                             " warp instructions, more than the limit of " +
                             Twine(options.stepLimit));
+      break;
+    }
+    if (!ran && llvm::none_of(warps, [](const auto &warp) {
+          return WarpScheduler::canRun(*warp);
+        })) {
+      reportStuck();
+      break;
+    }
+    if (isStuck()) {
+      reportStuck();
       break;
     }
     if (steps >= end)
