@@ -386,6 +386,9 @@ TEST(Conversions, FollowUnwrittenBits) {
       0x65u);
   EXPECT_EQ(runElements(mixed + "cvt.rn.f32.u16 %d, %w;", {{4, {2}}}, 4)[0],
             0x40000000u);
+  EXPECT_EQ(
+      runElements(mixed + "cvt.u16.u32 %d, %w;", {{4, {0x12348765}}}, 8)[0],
+      0x8765u);
   // The unwritten half survives a widening, and falls to a later narrowing.
   EXPECT_EQ(runElements(mixed + ".reg .b64 %x; cvt.u64.u32 %x, %w;\n"
                                 "cvt.u32.u16 %d, %x;",

@@ -170,6 +170,10 @@ TEST(SpecialFunctions, ApproximateF64) {
       runElements("rsqrt.approx.ftz.f64 %d, %a;", {{8, inputs}}, 8),
       (std::vector<uint64_t>{nan, infinity | minus, infinity | minus, infinity,
                              infinity, 0, nan, 0x3FE0000000000000}));
+  // Subnormal results.
+  EXPECT_EQ(runElements("rcp.approx.ftz.f64 %d, %a;",
+                        {{8, {0x7FE0000100000000, 0xFFE8000000000000}}}, 8),
+            (std::vector<uint64_t>{0, minus}));
   std::vector<uint64_t> values;
   for (unsigned i = 0; i != 20000; ++i)
     values.push_back((0x100 + hash(i) % 0x600) << 52 |
