@@ -1,6 +1,9 @@
 """nvcc: named barriers, mbarriers, bulk copies, clusters of one."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=1" %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=2" %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=3" %numpy-python %s
 
 from check import *
 
@@ -77,6 +80,37 @@ def test_store_matrices():
     for ptx in BULK:
         (z,) = run(ptx, "store_matrices", 1, 32, data, out((64, 4), "u4"))
         equal(z, expected.view("u4"), ptx)
+
+
+def test_store_few_matrices():
+    data = hashes(10, (2, 32))
+    a, b = data.view("u2").reshape(2, 8, 8)
+    three, five = np.arange(8) ^ 3, np.arange(16) ^ 5
+    both, turned = np.concatenate([a, b]), np.concatenate([a.T, b.T])
+    expected = np.concatenate([a[three], b.T[three], both[five], turned[five]])
+    for ptx in BULK:
+        (z,) = run(ptx, "store_few_matrices", 1, 32, data, out((48, 4), "u4"))
+        equal(z, np.ascontiguousarray(expected).view("u4"), ptx)
+
+
+def test_cluster_copies():
+    v = integers(11, (3, 64), -1000, 1000)
+    for ptx in BULK:
+        (z,) = run(ptx, "cluster_copies", 3, 64, v, out((3, 64), "i4"))
+        equal(z, v[:, ::-1] * 3 + v, ptx)
+
+
+def test_reduce_bulk():
+    v = integers(12, (5, 64), -1000, 1000)
+    total, least = integers(13, 64, -9, 9), integers(14, 64, -600, 0)
+    halves = integers(15, 64, 0, 9, "f2")
+    expected = [total + v.sum(axis=0, dtype="i4"), np.minimum(least, v.min(axis=0))]
+    expected.append((halves + (v & 7).sum(axis=0)).astype("f2"))
+    for ptx in BULK:
+        arrays = map(inout, (total, least, halves))
+        results = run(ptx, "reduce_bulk", 5, 64, v, *arrays)
+        for got, right in zip(results, expected):
+            equal(got, right, ptx)
 
 
 def test_cluster_of_one():

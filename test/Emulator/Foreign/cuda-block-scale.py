@@ -1,6 +1,8 @@
 """nvcc: block-scaled mma.sync, FP4 in memory, FP4, FP6 and E8M0 conversions."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s test_nvfp4 test_mxfp4 test_mxfp8 test_unscaled \
+# RUN:   test_nan_scale
 
 from check import *
 

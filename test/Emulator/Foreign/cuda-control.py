@@ -1,6 +1,7 @@
 """nvcc: threads of a warp that part and meet again."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=3" %numpy-python %s test_spin_lock test_spin_lock_outside test_hand_over
 
 from check import *
 

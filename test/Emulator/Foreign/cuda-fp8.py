@@ -1,6 +1,7 @@
 """nvcc: multiplies and conversions of eight-bit floats."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s test_mma
 
 from check import *
 
@@ -43,6 +44,24 @@ def test_mma():
             if result == "f2":
                 assert (exact.astype("f2") == exact).all(), "the data are not exact"
             equal(r, exact.astype(result), f"{ptx} {entry}")
+
+
+def test_sums():
+    """sm_89 keeps half the bits; sm_90 multiplies halves."""
+    results = []
+    finite = np.array([c for c in range(256) if c & 127 != 127], "u1")
+    x = finite[hashes(5, (32, 64)) % len(finite)]
+    y = finite[hashes(6, (16, 64)) % len(finite)]
+    z = normals(7, (32, 16)) * 100
+    for ptx, bits in zip(FILES, (13, 24)):
+        pair = [
+            run(ptx, "e4m3", (2, 2), 32, x, y, inout(z), i32(16), i32(16), options=o)[0]
+            for o in ((), HARDWARE)
+        ]
+        check_sums(*pair, E4M3[x], E4M3[y], z, 32, 16, bits, ptx)
+        results.append(pair)
+    equal(results[0][0], results[1][0], "exact sums of both targets")
+    assert (results[0][1] != results[1][1]).any(), "both targets add alike"
 
 
 def test_encode():

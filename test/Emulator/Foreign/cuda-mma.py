@@ -1,16 +1,18 @@
 """nvcc: mma.sync of sm_80 and ldmatrix."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s test_bf16 test_f16 test_tf32 test_shared test_plain
 
 from check import *
 
 PTX, LOAD = "cuda/mma.sm_80.ptx", "cuda/ldmatrix.sm_80.ptx"
 
 
-def multiply(entry, x, y, z, words, ptx=PTX):
+def multiply(entry, x, y, z, words, ptx=PTX, options=()):
     """z + x y^T by the kernel; x and y are patterns with rows of `words` words."""
     m, n = z.shape
-    (r,) = run(ptx, entry, (n // 8, m // 16), 32, x, y, inout(z), i32(n), i32(words))
+    grid, sizes = (n // 8, m // 16), (i32(n), i32(words))
+    (r,) = run(ptx, entry, grid, 32, x, y, inout(z), *sizes, options=options)
     return r
 
 
@@ -39,6 +41,22 @@ def test_f16():
 def test_tf32():
     floats_product("tf32_k8", lambda v: v, 4, 24)
     floats_product("tf32_k4", lambda v: v, 4, 20)
+
+
+def test_sums():
+    half = lambda v: v.astype("f2")
+    top = lambda v: (v.view("u4") & 0xFFFFE000).view("f4")
+    for entry, convert, values, k, group in (
+        ("bf16_k16", to_bf16, from_bf16, 16, 8),
+        ("f16_k16", half, lambda v: v.astype("f4"), 16, 8),
+        ("f16_k8", half, lambda v: v.astype("f4"), 8, 8),
+        ("tf32_k8", top, lambda v: v, 8, 4),
+    ):
+        x, y = convert(normals(19, (32, 48))), convert(normals(20, (16, 48)))
+        z = normals(21, (32, 16))
+        words = 48 * x.itemsize // 4
+        results = [multiply(entry, x, y, z, words, options=o) for o in ((), HARDWARE)]
+        check_sums(*results, values(x), values(y), z, k, group, 24, entry)
 
 
 def integer_product(entry, k, left, right, low=-(2**20), high=2**20, saturate=None):

@@ -1,6 +1,7 @@
 """nvcc: sums over blocks and grids, atomics, histograms, scans."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=1" %numpy-python %s
 
 from check import *
 

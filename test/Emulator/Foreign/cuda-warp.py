@@ -101,6 +101,24 @@ def test_reduxes():
         equal(z, expected, ptx)
 
 
+def test_float_reduxes():
+    """Numbers win over NaN, unless the instruction says .NaN."""
+    v = any_floats(7, 32, (-20, 20))
+    some, all_nan = v.copy(), np.full(32, np.nan, "f4")
+    some[[3, 20]] = np.nan
+    for values in (v, some, all_nan):
+        a = np.abs(values)
+        expected = [f.reduce(x) for x in (values, a) for f in (np.fmin, np.fmax)]
+        expected += [np.minimum.reduce(values), np.maximum.reduce(a)]
+        expected = np.repeat(np.array(expected)[:, None], 32, axis=1)
+        low, high = np.fmin.reduce(values[:16]), np.maximum.reduce(values[16:])
+        expected = np.vstack([expected, np.where(LANE < 16, low, high)])
+        (z,) = run(
+            "cuda/redux.sm_100a.ptx", "reduxes", 1, 32, values, out((7, 32), "f4")
+        )
+        equal(z, expected.astype("f4"))
+
+
 def test_lane_masks():
     lane = np.arange(80, dtype="u8") % 32
     eq = np.uint64(1) << lane

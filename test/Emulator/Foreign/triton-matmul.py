@@ -1,6 +1,10 @@
 """Triton: matrix products of each type, with one to four stages."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=1" %numpy-python %s test_bf16
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=2" %numpy-python %s test_bf16
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=3" %numpy-python %s test_bf16
+# RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s
 
 from check import *
 

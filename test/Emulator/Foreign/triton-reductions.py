@@ -1,6 +1,7 @@
 """Triton: sums, positions, scans, counts, sorting, a lock."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS="--schedule=random --seed=2" %numpy-python %s
 
 from check import *
 

@@ -1,6 +1,7 @@
 """Triton: dot_scaled, native on sm_120 and by conversion elsewhere."""
 
 # RUN: %numpy-python %s
+# RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s
 
 from check import *
 

@@ -401,6 +401,30 @@ def close(actual, expected, relative=0.0, absolute=0.0, what=""):
     report(actual, expected, ~right, what, f" by more than {relative:g}, {absolute:g}")
 
 
+def check_sums(exact, hardware, x, y, z, k, group, bits, what):
+    """Products z + x y^T by multiplies of `k` values, in both ways to add.
+
+    In f64, rounded once per multiply, there is one right result. The hardware
+    aligns the terms of `group` products and the accumulator to the largest and
+    cuts them to `bits` fractional bits, so each term may lose 2^-bits of it, and
+    so may the sum. Both must not be the same everywhere.
+    """
+    sums, steps = z.astype("f8"), range(0, x.shape[1], k)
+    for step in steps:
+        part = x[:, step : step + k].astype("f8") @ y[:, step : step + k].T.astype("f8")
+        sums = (sums + part).astype("f4").astype("f8")
+    equal(exact, sums.astype("f4"), f"{what}, exact")
+    largest = np.abs(x).astype("f8") @ np.abs(y).T.astype("f8") + np.abs(z)
+    terms = len(steps) * (k // group) * (group + 2)
+    error = np.abs(hardware - (x.astype("f8") @ y.T.astype("f8") + z))
+    bound = terms * 2.0**-bits * largest
+    report(hardware, exact, error > bound, f"{what}, hardware")
+    assert (exact != hardware).any(), f"{what}: hardware adds as if exact"
+
+
+HARDWARE = ["--accumulate=hardware"]
+
+
 def main():
     """Runs the test functions of the calling script, or those that are named."""
     script = sys.modules["__main__"]

@@ -3,6 +3,8 @@
 // make: sm_90
 // make: sm_120
 
+#include <cuda_fp16.h>
+
 __device__ __forceinline__ unsigned shared(const void *p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
@@ -115,6 +117,103 @@ extern "C" __global__ void store_matrices(const unsigned *in, uint4 *out) {
   __syncwarp();
   out[lane] = rows[0][lane];
   out[32 + lane] = rows[1][lane];
+}
+
+// One and two matrices: addresses come from lanes 0 to 7, or 0 to 15, alone.
+extern "C" __global__ void store_few_matrices(const unsigned *in, uint4 *out) {
+  __shared__ __align__(16) uint4 rows[48];
+  int lane = threadIdx.x;
+  unsigned a = in[lane], b = in[32 + lane], nowhere = 0xfffffff1;
+  unsigned eight = lane < 8 ? shared(rows + (lane ^ 3)) : nowhere;
+  unsigned sixteen = lane < 16 ? shared(rows + 16 + (lane ^ 5)) : nowhere;
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(eight),
+      "r"(a)
+      : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(eight +
+                                                                         128),
+      "r"(b)
+      : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(sixteen),
+      "r"(a), "r"(b)
+      : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(
+          sixteen + 256),
+      "r"(a), "r"(b)
+      : "memory");
+  __syncwarp();
+  for (int i = lane; i < 48; i += 32)
+    out[i] = rows[i];
+}
+
+// A copy to the blocks of a mask, here one, then one within shared memory.
+extern "C" __global__ void cluster_copies(const int *in, int *out) {
+  __shared__ __align__(128) int first[64], second[64];
+  __shared__ unsigned long long barrier;
+  int t = threadIdx.x, base = blockIdx.x * 64;
+  if (t == 0) {
+    init(&barrier, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  __syncthreads();
+  for (int round = 0; round < 2; ++round) {
+    if (t == 0) {
+      asm volatile(
+          "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+              shared(&barrier)),
+          "r"(256)
+          : "memory");
+      if (round == 0)
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_"
+            "tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(
+                shared(first)),
+            "l"(in + base), "r"(256), "r"(shared(&barrier)),
+            "h"(static_cast<unsigned short>(1))
+            : "memory");
+      else
+        asm volatile(
+            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::"
+            "complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared(second)),
+            "r"(shared(first)), "r"(256), "r"(shared(&barrier))
+            : "memory");
+    }
+    wait(&barrier, round);
+    __syncthreads();
+  }
+  out[base + t] = second[63 - t] * 3 + first[t];
+}
+
+// Each block adds its words to those of the others, without a register.
+extern "C" __global__ void reduce_bulk(const int *in, int *sum, int *least,
+                                       __half *halves) {
+  __shared__ __align__(16) int words[64];
+  __shared__ __align__(16) __half small[64];
+  int t = threadIdx.x, v = in[blockIdx.x * 64 + t];
+  words[t] = v;
+  small[t] = __int2half_rn(v & 7);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (t == 0) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 "
+                 "[%0], [%1], %2;" ::"l"(sum),
+                 "r"(shared(words)), "r"(256)
+                 : "memory");
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32 "
+                 "[%0], [%1], %2;" ::"l"(least),
+                 "r"(shared(words)), "r"(256)
+                 : "memory");
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz."
+                 "f16 [%0], [%1], %2;" ::"l"(halves),
+                 "r"(shared(small)), "r"(128)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
 }
 
 // What a cluster of one block can say about itself.
