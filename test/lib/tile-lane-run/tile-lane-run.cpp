@@ -48,6 +48,7 @@ static constexpr ToolInfo tool = {
     "    :max=N  integers below N\n"
     "    val:1.5\n"
     "  --seed=N            seed of the data\n"
+    "  --emulator-only     leave the lane simulator out\n"
     "  --random            every finite code instead of exact sums\n"
     "  --terms=K           allow (9K/8 + 8) 2^-24 of the sum of magnitudes\n"
     "  --relative=R  --absolute=A\n"
@@ -63,6 +64,7 @@ struct Request {
   bool check = false;
   bool random = false;
   bool counts = false;
+  bool emulatorOnly = false;
   uint64_t seed = 1;
   double terms = 0, relative = 0, absolute = 0;
   LaneOptions lane;
@@ -105,6 +107,8 @@ takeOwnOptions(llvm::ArrayRef<const char *> argv, Request &request) {
       request.random = true;
     else if (option == "--counts")
       request.counts = true;
+    else if (option == "--emulator-only")
+      request.emulatorOnly = true;
     else if (option == "--approximate")
       request.lane.approximate = true;
     else {
@@ -363,6 +367,8 @@ static Error check(const Request &request) {
     bool agrees = true;
     int64_t numElements = 0;
     for (bool isEmulator : {false, true}) {
+      if (request.emulatorOnly && !isEmulator)
+        continue;
       const std::string device =
           target + (isEmulator ? " on the emulator" : "");
       Memory found;
