@@ -481,10 +481,10 @@ static Error checkModifiers(Decoder &decoder, const Conversion &conversion,
   if (hasInteger && !(from.format && (!to.format || to.type == from.type)))
     return decoder.error(pair + " takes no integer rounding");
   const bool losesBits = to.format && !covers(to, from);
-  // Between the formats of 16 bits ptxas takes no word for .rn, and Triton
-  // writes none.
-  const bool areBoth16 = to.bits == 16 && from.format && from.bits == 16;
-  if (losesBits && !hasMode && !areBoth16)
+  // Mandatory from integers and "when destination type is smaller than source
+  // type": between f16 and bf16 it may be left out.
+  const bool needsMode = losesBits && !(from.format && to.bits == from.bits);
+  if (needsMode && !hasMode)
     return decoder.error(pair + " expects a rounding: .rn, .rz, .rm or .rp");
   // The ISA's own examples round what comes from bf16 whatever the type.
   if (hasMode && !losesBits && !(to.format && from.type == Type::BF16))

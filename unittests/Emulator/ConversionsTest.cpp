@@ -316,6 +316,13 @@ TEST(Conversions, RoundFloatsToFloats) {
     }
 }
 
+TEST(Conversions, RoundBetweenHalvesWithoutModifier) {
+  std::vector<ElementInput> inputs = {{2, makeFloatInputs("f16")}};
+  for (const char *pair : {".bf16.f16 %d, %a;", ".f16.bf16 %d, %a;"})
+    EXPECT_EQ(runElements(std::string("cvt") + pair, inputs, 2),
+              runElements(std::string("cvt.rn") + pair, inputs, 2));
+}
+
 TEST(Conversions, ModifyFloatResults) {
   std::vector<uint64_t> floats = makeFloats(f16(), 3);
   auto expectAll = [&](const std::string &opcode, unsigned bytes,
