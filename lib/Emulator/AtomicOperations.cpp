@@ -11,7 +11,7 @@
 namespace tile::emulator {
 namespace {
 
-__extension__ using Word128 = unsigned __int128;
+__extension__ typedef unsigned __int128 Word128;
 
 /// Serves the elements that the host has no atomic instruction for.
 std::mutex &getMutex() {

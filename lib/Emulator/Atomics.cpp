@@ -33,7 +33,7 @@ void markUnwritten(Lanes &lanes, Slot slot, unsigned laneBytes,
   case 8:
     return define<uint64_t>(lanes, slot, undefined);
   default:
-    __extension__ using Word128 = unsigned __int128;
+    __extension__ typedef unsigned __int128 Word128;
     return define<Word128>(lanes, slot, undefined);
   }
 }
