@@ -65,15 +65,20 @@ def banner(source, command, facts=()):
 
 
 def tidy(text):
-    """Without blanks at the ends of lines, and with one newline at the end."""
+    """Without comments, empty lines and blanks at the ends of lines."""
     lines = [line.rstrip() for line in text.splitlines()]
+    # Most say where inline assembly begins and ends. The tools' versions stay.
+    lines = [
+        line if '"' in line else re.sub(r"\s*//(?! Cuda compilation).*", "", line)
+        for line in lines
+    ]
     # Paths of the machine that compiled; the file numbers matter, the names do
     # not.
     lines = [
         re.sub(r'^(\s*\.file\s+\d+\s+)"([^"]*/)?([^"/]+)"', r'\1"\3"', line)
         for line in lines
     ]
-    return "\n".join(lines).strip("\n") + "\n"
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def list_cuda(source):

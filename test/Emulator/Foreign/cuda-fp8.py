@@ -5,7 +5,7 @@
 
 from check import *
 
-FILES = ["cuda/mma-fp8.sm_89.ptx", "cuda/mma-fp8.sm_90.ptx"]
+FILES = ["cuda/mma-fp8.sm_89.ptx", "cuda/mma-fp8.sm_89.ptx as sm_90"]
 
 
 def codes(seed, shape, table):

@@ -43,7 +43,6 @@ def test_f16():
 
 def test_bf16():
     product("bf16-s3.sm_80", "bf16", (64, 32))
-    product("bf16-s4.sm_80", "bf16")
     product("bf16-s3.sm_90a", "bf16")
     product("bf16-s3.sm_120a", "bf16")
 

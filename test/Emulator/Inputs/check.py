@@ -84,8 +84,17 @@ TYPES = {
 
 
 def start(ptx, entry, grid, block, args, shared, options, folder):
-    """Runs the emulator; returns the finished process and the outputs' files."""
-    command = ["ptx-run", str(INPUTS / ptx), f"--entry={entry}"]
+    """Runs the emulator; returns the finished process and the outputs' files.
+
+    "FILE as TARGET" is a file with another target than it was compiled for.
+    """
+    name, _, target = ptx.partition(" as ")
+    kernel = INPUTS / name
+    if target:
+        text = kernel.read_text()
+        kernel = folder / "kernel.ptx"
+        kernel.write_text(re.sub(r"(?m)^\.target sm_\w+", f".target {target}", text))
+    command = ["ptx-run", str(kernel), f"--entry={entry}"]
     for name, value in (("grid", grid), ("block", block)):
         if value is not None:
             value = value if isinstance(value, tuple) else (value,)

@@ -4,7 +4,7 @@
 // make: sm_80
 // make: sm_120
 // make: sm_80 -G as debug
-// make: sm_80 -lineinfo as lineinfo
+// make: sm_80 -lineinfo -DONE as lineinfo
 
 extern "C" __global__ void vector_add(const float *a, const float *b, float *c,
                                       int n) {
@@ -13,7 +13,7 @@ extern "C" __global__ void vector_add(const float *a, const float *b, float *c,
     c[i] = a[i] + b[i];
 }
 
-#ifndef __CUDACC_DEBUG__
+#if !defined(__CUDACC_DEBUG__) && !defined(ONE)
 
 // Four elements per access, then the one to three that are left.
 extern "C" __global__ void axpy4(float alpha, const float *__restrict__ x,
@@ -86,4 +86,4 @@ extern "C" __global__ void transpose(const int *in, int *out, int rows,
     out[y * rows + x] = tile[threadIdx.x][threadIdx.y];
 }
 
-#endif // __CUDACC_DEBUG__
+#endif // The other kernels.

@@ -1,7 +1,6 @@
 // Eight-bit floats: multiplies and conversions of sm_89.
 //
 // make: sm_89
-// make: sm_90
 
 #include "mma.cuh"
 

@@ -1,7 +1,6 @@
 // Sums, maxima, histograms and scans over a block and over the grid.
 //
 // make: sm_80
-// make: sm_120
 
 __device__ __forceinline__ float warpSum(float v) {
 #pragma unroll

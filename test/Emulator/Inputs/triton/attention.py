@@ -58,7 +58,4 @@ KERNELS = [
         warps=1,
         stages=3,
     ),
-    Kernel(
-        attention, "causal", 120, TYPES, dict(BM=32, BN=32, D=32, CAUSAL=True), warps=2
-    ),
 ]

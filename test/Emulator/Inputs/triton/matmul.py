@@ -52,7 +52,6 @@ KERNELS = [
     product("f16-s1", 80, "fp16", tl.float32, 1, 4),
     product("f16-s2", 80, "fp16", tl.float32, 2, 2),
     product("bf16-s3", 80, "bf16", tl.float32, 3, 4, (64, 32, 32)),
-    product("bf16-s4", 80, "bf16", tl.float32, 4, 2),
     product("tf32-s3", 80, "fp32", tl.float32, 3, 4, precision="tf32"),
     product("f32-s2", 80, "fp32", tl.float32, 2, 4, (16, 16, 16)),
     product("i8-s3", 80, "i8", tl.int32, 3, 4, (32, 32, 32)),

@@ -70,6 +70,5 @@ KERNELS = [
     product("mxfp8", 80, "e5m2", "e5m2", 32, tile=SMALL),
     product("bf16-mxfp4", 80, "bf16", "e2m1", 32, tile=SMALL),
     product("nvfp4", 89, "e2m1", "e2m1", 16, tile=SMALL),
-    product("mxfp4", 90, "e2m1", "e2m1", 32, warps=2, tile=SMALL),
     product("mxfp8-mxfp4", 90, "e4m3", "e2m1", 32, warps=2, tile=SMALL),
 ]
