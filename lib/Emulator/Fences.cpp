@@ -1,4 +1,4 @@
-//===- Fences.cpp - membar, fence and the cluster's barrier ---------------===//
+//===- Fences.cpp - membar and fence --------------------------------------===//
 //
 // Warps run one instruction at a time on memory that all of them see, so a
 // fence has nothing to wait for. What it means for races: accesses are ordered
@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ClusterBarrier.h"
 #include "MemoryAccess.h"
 
 namespace tile::emulator {
@@ -121,6 +122,7 @@ void registerFences(InstructionTable &table) {
             "fence.mbarrier_init.release.cluster, "
             "fence.proxy.{alias,async,async::generic,tensormap::generic}",
             kGroup, decodeFence);
+  registerClusterBarrier(table);
   table.add("membar", "membar.{cta,gl,sys}, membar.proxy.{alias,async}", kGroup,
             decodeMembar);
 }

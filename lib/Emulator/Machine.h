@@ -184,6 +184,7 @@ public:
   GlobalAccess &getGlobal() { return global; }
   llvm::ArrayRef<uint8_t> getParameters() const;
   unsigned getNumWarps() const { return static_cast<unsigned>(warps.size()); }
+  const Warp &getWarp(unsigned i) const { return *warps[i]; }
 
   /// Says that something another warp may wait for has happened: polls that
   /// fail without it are a deadlock.

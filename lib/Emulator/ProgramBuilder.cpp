@@ -152,6 +152,9 @@ Error Builder::decode(Decoder &decoder, const Statement &statement) {
   }
   for (Instruction &instruction :
        llvm::MutableArrayRef<Instruction>(code.code).drop_front(first)) {
+    // A branch of the statement's own is not the text's.
+    if (instruction.isHidden && instruction.flow == Flow::Branch)
+      continue;
     instruction.guard = guard;
     instruction.guardNegated = statement.guardNegated;
   }
@@ -238,7 +241,7 @@ Error Builder::decode(Code &code) {
 
   // Labels become positions.
   for (Instruction &instruction : code.code) {
-    if (instruction.flow == Flow::Branch) {
+    if (instruction.flow == Flow::Branch && !instruction.isHidden) {
       instruction.target =
           positions[function.labels[instruction.target].statement];
     } else if (instruction.flow == Flow::BranchTable) {
