@@ -117,7 +117,7 @@ void executeCopy(const Instruction &instruction, Lanes &lanes) {
                      addresses, bytes, bytes, "cp.async", offsets) ||
       !findSources(instruction, lanes, copy, from, sizes) ||
       !noteShared(instruction, lanes, SharedMemory::Access::AsyncWrite,
-                  lanes.active, offsets, bytes, "cp.async", pending))
+                  lanes.active, offsets, bytes, "cp.async", nullptr, pending))
     return;
   uint8_t *to = shared.getBytes();
   forLanes(lanes.active, [&](unsigned lane) {

@@ -122,7 +122,7 @@ private:
     if (!resolveShared(instruction, lanes, bit, data.source.space, from, size,
                        16, data.verb, offsets) ||
         !noteShared(instruction, lanes, SharedMemory::Access::ProxyRead, bit,
-                    offsets, size, data.verb, operation.read))
+                    offsets, size, data.verb, nullptr, operation.read))
       return nullptr;
     sourceOffset = offsets[lane];
     return shared.getBytes() + sourceOffset;
@@ -162,7 +162,7 @@ private:
     if (!resolveShared(instruction, lanes, bit, data.destination.space, to,
                        size, 16, data.verb, offsets) ||
         !noteShared(instruction, lanes, SharedMemory::Access::ProxyWrite, bit,
-                    offsets, size, data.verb, operation.write))
+                    offsets, size, data.verb, nullptr, operation.write))
       return false;
     uint8_t *memory = shared.getBytes() + offsets[lane];
     uint8_t *written = shared.getWritten() + offsets[lane];

@@ -1,4 +1,4 @@
-//===- LoadsAndStores.cpp - ld, ldu, st and what hints at them ------------===//
+//===- LoadsAndStores.cpp - ld, ldu and st --------------------------------===//
 
 #include "MemoryAccess.h"
 
@@ -356,8 +356,8 @@ bool storeRow(const Instruction &instruction, Lanes &lanes,
   const unsigned bytes = data.kind.bytes;
   const StateSpace space = data.operand.space;
   if (space == StateSpace::Shared) {
-    uint8_t *row =
-        resolveSharedRow(instruction, lanes, addresses[0], data.kind);
+    uint8_t *row = resolveSharedRow(instruction, lanes, addresses[0], data.kind,
+                                    data.isWeak ? values : nullptr);
     if (!row)
       return false;
     std::memcpy(row, values, kLanes * bytes);
@@ -421,8 +421,9 @@ void executeStore(const Instruction &instruction, Lanes &lanes) {
   }
 
   Resolved resolved;
+  const bool mayRepeat = data.isWeak && !undefined && !data.skipsElements;
   if (!resolve(instruction, lanes, data.operand.space, addresses, data.kind,
-               resolved))
+               resolved, mayRepeat ? values : nullptr))
     return;
   if (resolved.global && undefined &&
       !checkWrittenValues(instruction, warp, resolved.global & undefined, data,
@@ -709,89 +710,6 @@ Error decodeStore(Decoder &decoder) {
   return Error::success();
 }
 
-//===----------------------------------------------------------------------===//
-// Hints
-//===----------------------------------------------------------------------===//
-
-void executeNothing(const Instruction &, Lanes &) {}
-
-/// `prefetch`, `prefetchu`: no effect, and any address is fine.
-Error decodePrefetch(Decoder &decoder) {
-  takeSpace(decoder);
-  if (decoder
-          .takeAny(
-              {"L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"})
-          .empty())
-    return decoder.error("expects .L1, .L2 or .tensormap");
-  if (Error error = decoder.expectOperands(1, 1))
-    return error;
-  if (Expected<AddressOperand> address = decoder.address(0u); !address)
-    return address.takeError();
-  decoder.emit(executeNothing, InstructionClass::LoadOther);
-  return Error::success();
-}
-
-/// `applypriority`: no effect.
-Error decodeApplyPriority(Decoder &decoder) {
-  takeSpace(decoder);
-  if (!decoder.take("L2::evict_normal"))
-    return decoder.error("expects .L2::evict_normal");
-  if (Error error = decoder.expectOperands(2, 2))
-    return error;
-  if (Expected<AddressOperand> address = decoder.address(0u); !address)
-    return address.takeError();
-  Expected<int64_t> size = decoder.integer(1);
-  if (!size)
-    return size.takeError();
-  if (*size != 128)
-    return decoder.error(decoder.getOperand(1),
-                         "expects a size of 128, but got " + Twine(*size));
-  decoder.emit(executeNothing, InstructionClass::Other);
-  return Error::success();
-}
-
-void executeCreatePolicy(const Instruction &instruction, Lanes &lanes) {
-  uint64_t values[kLanes] = {};
-  store(lanes, instruction.d, values);
-  define(lanes, instruction.d);
-}
-
-/// `createpolicy`: policies have no effect here, so that all are 0.
-Error decodeCreatePolicy(Decoder &decoder) {
-  StringRef kind = decoder.takeAny({"range", "fractional", "cvt"});
-  if (kind.empty())
-    return decoder.error("expects .range, .fractional or .cvt");
-  if (kind == "range")
-    takeSpace(decoder);
-  if (kind == "cvt") {
-    decoder.take("L2");
-  } else {
-    // One or two priorities.
-    unsigned priorities = 0;
-    while (!decoder
-                .takeAny({"L2::evict_last", "L2::evict_normal",
-                          "L2::evict_first", "L2::evict_unchanged"})
-                .empty())
-      ++priorities;
-    if (priorities < 1 || priorities > 2)
-      return decoder.error("expects one or two priorities of .L2");
-  }
-  if (!decoder.take("b64"))
-    return decoder.error("expects .b64");
-  if (Error error = decoder.expectOperands(kind == "fractional" ? 1 : 2,
-                                           kind == "range"        ? 4
-                                           : kind == "fractional" ? 2
-                                                                  : 2))
-    return error;
-  Expected<Slot> d = decoder.destination(0, Type::B64);
-  if (!d)
-    return d.takeError();
-  Instruction &policy =
-      decoder.emit(executeCreatePolicy, InstructionClass::Other);
-  policy.d = *d;
-  return Error::success();
-}
-
 } // namespace
 
 void registerLoadsAndStores(InstructionTable &table) {
@@ -805,13 +723,6 @@ void registerLoadsAndStores(InstructionTable &table) {
             "st{.weak,.volatile,.relaxed.scope,.release.scope,.mmio}{.space}"
             "{.cop}{.hints}{.v2,.v4,.v8}.type",
             kGroup, decodeStore);
-  table.add("prefetch", "prefetch{.space}.level (no effect)", kGroup,
-            decodePrefetch);
-  table.add("prefetchu", "prefetchu.L1 (no effect)", kGroup, decodePrefetch);
-  table.add("applypriority", "applypriority{.global}.level (no effect)", kGroup,
-            decodeApplyPriority);
-  table.add("createpolicy", "createpolicy.{range,fractional,cvt} (no effect)",
-            kGroup, decodeCreatePolicy);
 }
 
 } // namespace tile::emulator

@@ -40,7 +40,8 @@ struct MatrixInstruction {
 /// The rows in shared memory. False after a fault.
 bool findRows(const Instruction &instruction, Lanes &lanes,
               const MatrixInstruction &data, unsigned bytes,
-              SharedMemory::Access access, uint32_t (&offsets)[kLanes]) {
+              SharedMemory::Access access, uint32_t (&offsets)[kLanes],
+              const uint8_t *values = nullptr) {
   Warp &warp = *lanes.warp;
   if (lanes.active != kAllLanes) {
     warp.fault(instruction, static_cast<unsigned>(__builtin_ctz(lanes.active)),
@@ -60,7 +61,8 @@ bool findRows(const Instruction &instruction, Lanes &lanes,
   if (!evaluate(instruction, givers, data.operand.address, addresses) ||
       !resolveShared(instruction, lanes, mask, data.operand.space, addresses,
                      kRowBytes, kRowBytes, data.verb, offsets) ||
-      !noteShared(instruction, lanes, access, mask, offsets, bytes, data.verb))
+      !noteShared(instruction, lanes, access, mask, offsets, bytes, data.verb,
+                  values))
     return false;
   if (warp.collectsStatistics()) {
     InstructionCounters &counters = warp.getCounters(instruction);
@@ -180,19 +182,23 @@ void scatter(const MatrixInstruction &data, uint8_t (&rows)[kLanes][kRowBytes],
 
 void executeStore(const Instruction &instruction, Lanes &lanes) {
   const auto &data = *static_cast<const MatrixInstruction *>(instruction.data);
-  uint32_t offsets[kLanes];
-  if (!findRows(instruction, lanes, data, kRowBytes,
-                SharedMemory::Access::Write, offsets))
-    return;
-  Warp &warp = *lanes.warp;
-  Block &block = warp.getBlock();
   uint8_t rows[kLanes][kRowBytes], written[kLanes][kRowBytes];
+  bool isWritten = true;
   for (unsigned i = 0; i != data.registers.size(); ++i)
     for (unsigned lane = 0; lane != kLanes; ++lane) {
       Slot slot = data.registers[i];
+      uint32_t bits = getWritten<uint32_t>(lanes, slot, lane);
+      isWritten &= bits == ~uint32_t(0);
       scatter(data, rows, lane, i, lanes.read<uint32_t>(slot)[lane]);
-      scatter(data, written, lane, i, getWritten<uint32_t>(lanes, slot, lane));
+      scatter(data, written, lane, i, bits);
     }
+  uint32_t offsets[kLanes];
+  if (!findRows(instruction, lanes, data, kRowBytes,
+                SharedMemory::Access::Write, offsets,
+                isWritten ? rows[0] : nullptr))
+    return;
+  Warp &warp = *lanes.warp;
+  Block &block = warp.getBlock();
   for (unsigned row = 1; row != data.rowLanes; ++row)
     for (unsigned other = 0; other != row; ++other)
       if (offsets[row] == offsets[other] &&

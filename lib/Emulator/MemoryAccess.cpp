@@ -247,11 +247,12 @@ bool resolveShared(const Instruction &instruction, Lanes &lanes, uint32_t mask,
 bool noteShared(const Instruction &instruction, Lanes &lanes,
                 SharedMemory::Access access, uint32_t mask,
                 const uint32_t *offsets, uint32_t bytes, StringRef verb,
-                SharedMemory::Pending &pending) {
+                const uint8_t *values, SharedMemory::Pending &pending) {
   Warp &warp = *lanes.warp;
   Block &block = warp.getBlock();
-  std::optional<SharedMemory::Conflict> conflict = block.getShared().note(
-      access, warp.getIndex(), mask, offsets, bytes, instruction, pending);
+  std::optional<SharedMemory::Conflict> conflict =
+      block.getShared().note(access, warp.getIndex(), mask, offsets, bytes,
+                             instruction, values, pending);
   if (!conflict)
     return true;
   Check check = Check::SharedRace;
@@ -275,10 +276,11 @@ bool noteShared(const Instruction &instruction, Lanes &lanes,
 
 bool noteShared(const Instruction &instruction, Lanes &lanes,
                 SharedMemory::Access access, uint32_t mask,
-                const uint32_t *offsets, uint32_t bytes, StringRef verb) {
+                const uint32_t *offsets, uint32_t bytes, StringRef verb,
+                const uint8_t *values) {
   SharedMemory::Pending pending = SharedMemory::kNotPending;
   return noteShared(instruction, lanes, access, mask, offsets, bytes, verb,
-                    pending);
+                    values, pending);
 }
 
 //===----------------------------------------------------------------------===//
@@ -335,7 +337,8 @@ static bool resolveGlobal(const Instruction &instruction, Lanes &lanes,
 static bool resolveSharedLanes(const Instruction &instruction, Lanes &lanes,
                                uint32_t mask,
                                const uint64_t (&addresses)[kLanes],
-                               const AccessKind &kind, Resolved &resolved) {
+                               const AccessKind &kind, Resolved &resolved,
+                               const uint8_t *values) {
   Warp &warp = *lanes.warp;
   SharedMemory &shared = warp.getBlock().getShared();
   uint64_t size = shared.getSize();
@@ -358,7 +361,7 @@ static bool resolveSharedLanes(const Instruction &instruction, Lanes &lanes,
   if (kind.acquires)
     shared.acquireLocations(warp.getIndex(), mask, addresses);
   if (!noteShared(instruction, lanes, kind.shared, mask, offsets, kind.bytes,
-                  kind.verb))
+                  kind.verb, values))
     return false;
   if (kind.releases)
     shared.releaseLocations(warp.getIndex(), mask, addresses);
@@ -374,7 +377,8 @@ static bool resolveSharedLanes(const Instruction &instruction, Lanes &lanes,
 }
 
 uint8_t *resolveSharedRow(const Instruction &instruction, Lanes &lanes,
-                          uint64_t address, const AccessKind &kind) {
+                          uint64_t address, const AccessKind &kind,
+                          const uint8_t *values) {
   Warp &warp = *lanes.warp;
   SharedMemory &shared = warp.getBlock().getShared();
   const uint32_t bytes = kind.bytes * kLanes;
@@ -383,7 +387,8 @@ uint8_t *resolveSharedRow(const Instruction &instruction, Lanes &lanes,
     return nullptr;
   uint32_t offset = static_cast<uint32_t>(address);
   // What conflicts here does so lane by lane, where the lane is known.
-  if (shared.note(kind.shared, warp.getIndex(), 1, &offset, bytes, instruction))
+  if (shared.note(kind.shared, warp.getIndex(), 1, &offset, bytes, instruction,
+                  values))
     return nullptr;
   if (kind.isStore)
     warp.getBlock().noteProgress();
@@ -441,7 +446,8 @@ static bool resolveParameters(const Instruction &instruction, Lanes &lanes,
 
 static bool resolveGeneric(const Instruction &instruction, Lanes &lanes,
                            const uint64_t (&addresses)[kLanes],
-                           const AccessKind &kind, Resolved &resolved) {
+                           const AccessKind &kind, Resolved &resolved,
+                           const uint8_t *values) {
   uint32_t inShared = 0, inLocal = 0, inParameters = 0, elsewhere = 0;
   uint64_t offsets[kLanes];
   forLanes(lanes.active, [&](unsigned lane) {
@@ -465,7 +471,7 @@ static bool resolveGeneric(const Instruction &instruction, Lanes &lanes,
       !resolveGlobal(instruction, lanes, elsewhere, addresses, kind, resolved))
     return false;
   if (inShared && !resolveSharedLanes(instruction, lanes, inShared, offsets,
-                                      kind, resolved))
+                                      kind, resolved, values))
     return false;
   if (inLocal &&
       !resolveLocal(instruction, lanes, inLocal, offsets, kind, resolved))
@@ -476,7 +482,7 @@ static bool resolveGeneric(const Instruction &instruction, Lanes &lanes,
 
 bool resolve(const Instruction &instruction, Lanes &lanes, StateSpace space,
              const uint64_t (&addresses)[kLanes], const AccessKind &kind,
-             Resolved &resolved) {
+             Resolved &resolved, const uint8_t *values) {
   if (lanes.active != kAllLanes) {
     std::fill_n(resolved.bytes, kLanes, &nowhere[0]);
     std::fill_n(resolved.written, kLanes, &nowhere[0]);
@@ -489,7 +495,7 @@ bool resolve(const Instruction &instruction, Lanes &lanes, StateSpace space,
     break;
   case StateSpace::Shared:
     isFine = resolveSharedLanes(instruction, lanes, lanes.active, addresses,
-                                kind, resolved);
+                                kind, resolved, values);
     break;
   case StateSpace::Local:
     isFine = resolveLocal(instruction, lanes, lanes.active, addresses, kind,
@@ -500,7 +506,8 @@ bool resolve(const Instruction &instruction, Lanes &lanes, StateSpace space,
                                kind, resolved);
     break;
   default:
-    isFine = resolveGeneric(instruction, lanes, addresses, kind, resolved);
+    isFine =
+        resolveGeneric(instruction, lanes, addresses, kind, resolved, values);
     break;
   }
   if (!isFine)

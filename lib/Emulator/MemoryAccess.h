@@ -89,10 +89,11 @@ struct Resolved {
 /// Finds the host memory of the active lanes and makes all checks that need no
 /// values: bounds, alignment, read-only, races in shared memory. Counts the
 /// traffic, and orders warps where the access does. Inactive lanes get memory
-/// that may be read. False after a fault.
+/// that may be read. `values`, where given, are what a plain store stores,
+/// `kind.bytes` bytes per lane. False after a fault.
 bool resolve(const Instruction &instruction, Lanes &lanes, StateSpace space,
              const uint64_t (&addresses)[kLanes], const AccessKind &kind,
-             Resolved &resolved);
+             Resolved &resolved, const uint8_t *values = nullptr);
 
 /// Addresses of the lanes in `mask` in shared memory, given directly or through
 /// the generic window, with bounds and alignment checked; no race check, no
@@ -106,7 +107,8 @@ bool resolveShared(const Instruction &instruction, Lanes &lanes, uint32_t mask,
 /// stand side by side from `address` on, with what `resolve` does for them.
 /// Null where that has to look lane by lane, or after a fault.
 uint8_t *resolveSharedRow(const Instruction &instruction, Lanes &lanes,
-                          uint64_t address, const AccessKind &kind);
+                          uint64_t address, const AccessKind &kind,
+                          const uint8_t *values = nullptr);
 
 /// Copies 1, 2, 4, 8, 16 or 32 bytes.
 inline void copyBytes(uint8_t *to, const uint8_t *from, unsigned bytes) {
@@ -149,10 +151,11 @@ inline bool areWritten(const uint8_t *written, uint64_t bytes) {
 bool noteShared(const Instruction &instruction, Lanes &lanes,
                 SharedMemory::Access access, uint32_t mask,
                 const uint32_t *offsets, uint32_t bytes, llvm::StringRef verb,
-                SharedMemory::Pending &pending);
+                const uint8_t *values, SharedMemory::Pending &pending);
 bool noteShared(const Instruction &instruction, Lanes &lanes,
                 SharedMemory::Access access, uint32_t mask,
-                const uint32_t *offsets, uint32_t bytes, llvm::StringRef verb);
+                const uint32_t *offsets, uint32_t bytes, llvm::StringRef verb,
+                const uint8_t *values = nullptr);
 
 /// Reports what is wrong with an access to global memory.
 void faultGlobal(const Instruction &instruction, Warp &warp, unsigned lane,

@@ -317,20 +317,18 @@ public:
         difference |= (writers[i] ^ writers[0]) | (readers[i] ^ readers[0]);
       if (difference == 0) {
         uint32_t writer = writers[0], reader = readers[0];
-        if (!checkCell(writer, reader, address))
-          return false;
+        if (!checkCell(writer, reader, address)) {
+          if (!values)
+            return false;
+          return checkWords(word, count);
+        }
         if (!kIsRead)
           std::fill_n(writers, count, writer);
         if (reader != readers[0])
           std::fill_n(readers, count, reader);
         return true;
       }
-      for (uint32_t i = 0; i != count; ++i)
-        if (writers[i] & SharedMemory::kSplit
-                ? !checkBytes(word + i, 0, 4)
-                : !checkCell(writers[i], readers[i], (word + i) * 4))
-          return false;
-      return true;
+      return checkWords(word, count);
     }
     for (uint32_t end = address + size; address != end;) {
       uint32_t first = address & 3;
@@ -346,23 +344,58 @@ public:
   uint32_t offset = 0;
   Conflict::Kind kind = Conflict::Race;
 
+  /// What the lanes of the access store, the first one at `begin`; `lanes` are
+  /// those lanes, in order of their addresses.
+  const uint8_t *values = nullptr;
+  uint32_t begin = 0, laneBytes = 0;
+  uint8_t lanes[kLanes];
+
 private:
+  bool checkWords(uint32_t word, uint32_t count) {
+    for (; count; --count, ++word)
+      if (memory.writers[word] & SharedMemory::kSplit
+              ? !checkBytes(word, 0, 4)
+              : !checkCell(memory.writers[word], memory.readers[word],
+                           word * 4) &&
+                    !repeats(memory.readers[word], word * 4, 4))
+        return false;
+    return true;
+  }
+
   bool checkBytes(uint32_t word, uint32_t first, uint32_t last) {
     SharedMemory::SplitWord &bytes = memory.split(word);
     for (uint32_t i = first; i != last; ++i)
-      if (!checkCell(bytes.writers[i], bytes.readers[i], word * 4 + i))
+      if (!checkCell(bytes.writers[i], bytes.readers[i], word * 4 + i) &&
+          !repeats(bytes.readers[i], word * 4 + i, 1))
         return false;
     memory.unsplit(word);
     return true;
   }
 
+  /// Whether a store that conflicts stores what is there. The last store stays,
+  /// and this one is remembered beside it.
+  bool repeats(uint32_t &reader, uint32_t address, uint32_t size) {
+    if (!values || kind != Conflict::Race)
+      return false;
+    uint32_t place = address - begin;
+    const uint8_t *value =
+        values + lanes[place / laneBytes] * laneBytes + place % laneBytes;
+    for (uint32_t i = 0; i != size; ++i)
+      if (memory.bytes[address + i] != value[i] ||
+          memory.written[address + i] != 0xFF)
+        return false;
+    reader = memory.addReader(reader, record);
+    return true;
+  }
+
   bool checkCell(uint32_t &writer, uint32_t &reader, uint32_t address) {
     if (writer != fineWriter) {
-      if (!isFine(writer)) {
+      if (isFine(writer)) {
+        fineWriter = writer;
+      } else if (!kIsRead || !hasRepeated(reader)) {
         offset = address;
         return false;
       }
-      fineWriter = writer;
     }
     if constexpr (!kIsRead || kIsStrong)
       if (reader != fineReader) {
@@ -425,6 +458,19 @@ private:
                         isReaderFine);
   }
 
+  /// Whether a store of the value that is there is ordered before a read.
+  bool hasRepeated(uint32_t reader) {
+    auto isSuch = [&](uint32_t number) {
+      const Record &other = memory.records[number];
+      return other.flags == Record::Store && memory.isOrdered(other, warp);
+    };
+    if (kind != Conflict::Race)
+      return false;
+    if (!(reader & SharedMemory::kSet))
+      return isSuch(reader);
+    return llvm::any_of(memory.sets[reader & ~SharedMemory::kSet], isSuch);
+  }
+
   bool isFine(uint32_t number) {
     // The record itself: lanes of one instruction.
     if (number == 0 || number == record)
@@ -468,7 +514,8 @@ static std::string describe(const Instruction &instruction) {
 std::optional<SharedMemory::Conflict>
 SharedMemory::note(Access access, unsigned warp, uint32_t mask,
                    const uint32_t *addresses, uint32_t size,
-                   const Instruction &instruction, Pending &pending) {
+                   const Instruction &instruction, const uint8_t *values,
+                   Pending &pending) {
   if (records.size() > recordLimit || sets.size() > setLimit)
     compact();
   uint32_t record;
@@ -509,12 +556,16 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
   }
 
   auto run = [&](auto checker) -> std::optional<Conflict> {
+    checker.values = values;
+    checker.laneBytes = size;
     while (mask) {
       // Lanes side by side are one access.
       unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
       uint32_t run = mask, first = addresses[lane], bytes = 0;
-      unsigned next = lane;
+      unsigned next = lane, numLanes = 0;
+      checker.begin = first;
       do {
+        checker.lanes[numLanes++] = static_cast<uint8_t>(next);
         bytes += size;
         mask &= mask - 1;
         next = mask ? static_cast<unsigned>(__builtin_ctz(mask)) : 0;

@@ -114,12 +114,19 @@ public:
 
   /// Notes an access by `warp` at `instruction` to `size` bytes at
   /// `addresses[lane]` for each lane in `mask`, and returns the first conflict.
-  /// The bytes must lie within the memory.
+  /// The bytes must lie within the memory, which does not hold what is stored
+  /// yet.
+  ///
+  /// `values`, where given, are what a Write stores, `size` bytes per lane: a
+  /// store of what the memory holds already does no harm, in whatever order,
+  /// and compilers let warps that have the same data store it each.
   std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
                                const uint32_t *addresses, uint32_t size,
-                               const Instruction &instruction) {
+                               const Instruction &instruction,
+                               const uint8_t *values = nullptr) {
     Pending pending = kNotPending;
-    return note(access, warp, mask, addresses, size, instruction, pending);
+    return note(access, warp, mask, addresses, size, instruction, values,
+                pending);
   }
   /// As above; `pending` names the access afterwards, where it is one that is
   /// completed later (ProxyRead, AsyncWrite, ProxyWrite). A call that is given
@@ -127,7 +134,7 @@ public:
   std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
                                const uint32_t *addresses, uint32_t size,
                                const Instruction &instruction,
-                               Pending &pending);
+                               const uint8_t *values, Pending &pending);
 
   /// The access is over, as if `warp` had just done it; the name is free.
   void complete(Pending pending, unsigned warp);
@@ -164,9 +171,10 @@ private:
   };
 
   /// A word's or byte's last store and the reads since: numbers of records, or
-  /// 0. Stores before a strong one that it does not stand for are among the
-  /// readers. A reader with `kSet` is a number of `sets`; a writer with
-  /// `kSplit` is a number of `splits`, and the word's reader means nothing.
+  /// 0. Among the readers are also stores before a strong one that it does not
+  /// stand for, and further stores of the value that the last store stored. A
+  /// reader with `kSet` is a number of `sets`; a writer with `kSplit` is a
+  /// number of `splits`, and the word's reader means nothing.
   static constexpr uint32_t kSet = uint32_t(1) << 31;
   static constexpr uint32_t kSplit = uint32_t(1) << 31;
   struct SplitWord {

@@ -139,6 +139,32 @@ TEST(SharedMemoryTest, AcceptsAtomicsOfSeveralWarps) {
               Check::SharedRace);
 }
 
+TEST(SharedMemoryTest, AcceptsStoresOfOneValue) {
+  // Both warps store the same words and read them back at once.
+  const std::string place = "mad.lo.u32 %r2, %l, 4, %r1;\n";
+  const std::string store = "st.shared.b32 [%r2], %l;\n";
+  EXPECT_FINE(run(place + store));
+  EXPECT_FINE(run(place + store + "ld.shared.b32 %r4, [%r2];"));
+  EXPECT_FINE(run(place + "st.shared.b8 [%r2], %l;\n"
+                          "ld.shared.b8 %h0, [%r2];"));
+  expectCheck(run(place + "st.shared.b32 [%r2], %t;"), Check::SharedRace);
+  expectCheck(run(place + "st.shared.b8 [%r2], %t;"), Check::SharedRace);
+  // A third one has stored nothing.
+  const std::string skip =
+      "setp.eq.u32 %q0, %w, 2; @%q0 bra SKIP;\n" + store + "SKIP:\n";
+  const std::string load = "ld.shared.b32 %r4, [%r2];\n";
+  expectCheck(run(place + skip + load, 96), Check::SharedRace);
+  EXPECT_FINE(run(place + skip + "bar.sync 0;\n" + load, 96));
+  // Another value later needs an order with all that stored.
+  const std::string later = "setp.eq.u32 %q1, %t, 0;\n"
+                            "@%q1 st.shared.b32 [%r2], 99;\n";
+  expectCheck(run(place + store + "bar.warp.sync -1;\n" + later +
+                  "setp.eq.u32 %q2, %t, 32;\n"
+                  "@%q2 st.shared.b32 [%r2], 98;\n"),
+              Check::SharedRace);
+  EXPECT_FINE(run(place + store + "bar.sync 0;\n" + later));
+}
+
 TEST(SharedMemoryTest, SurvivesManyBarriers) {
   // Enough accesses that the history is compacted.
   const std::string loop =
