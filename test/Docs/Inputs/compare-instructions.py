@@ -31,7 +31,12 @@ def main():
         return 0
     written = section[2].rstrip("\n") + "\n"
     difference = difflib.unified_diff(
-        written.splitlines(), printed.splitlines(), document.name, "ptx-run", "", "", 0
+        written.splitlines(),
+        printed.splitlines(),
+        document.name,
+        "ptx-run",
+        n=0,
+        lineterm="",
     )
     lines = list(difference)
     print("\n".join(lines or [f"{rows} instructions, as ptx-run prints them"]))
