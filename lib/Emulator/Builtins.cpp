@@ -208,26 +208,16 @@ static void executeAssertFail(const Instruction &instruction,
           " in " + text(3));
 }
 
-/// What a builtin needs to be called with.
-namespace {
-struct Builtin {
-  StringRef name;
-  unsigned numArguments;
-  void (*execute)(const Instruction &, const CallData &, Lanes &);
-};
-} // namespace
-
-static constexpr unsigned kPrintArguments = 2, kAssertArguments = 5;
-
-void (*tile::emulator::findBuiltin(StringRef name, unsigned numArguments))(
-    const Instruction &, const CallData &, Lanes &) {
+const Builtin *tile::emulator::findBuiltin(StringRef name) {
+  static constexpr uint8_t printBytes[] = {8, 8},
+                           assertBytes[] = {8, 8, 4, 8, 8};
   static const Builtin builtins[] = {
-      {"vprintf", kPrintArguments, executePrint},
-      {"__assertfail", kAssertArguments, executeAssertFail},
+      {"vprintf", executePrint, printBytes, 4},
+      {"__assertfail", executeAssertFail, assertBytes, 0},
   };
   for (const Builtin &builtin : builtins)
-    if (builtin.name == name && builtin.numArguments == numArguments)
-      return builtin.execute;
+    if (builtin.name == name)
+      return &builtin;
   return nullptr;
 }
 

@@ -8,11 +8,17 @@
 
 namespace tile::emulator {
 
-/// What executes a call of the function that CUDA calls `name` (`vprintf`,
-/// `__assertfail`) with so many arguments, or null.
-void (*findBuiltin(llvm::StringRef name,
-                   unsigned numArguments))(const Instruction &,
-                                           const CallData &, Lanes &);
+/// A function that CUDA calls `vprintf` or `__assertfail`.
+struct Builtin {
+  llvm::StringRef name;
+  void (*execute)(const Instruction &, const CallData &, Lanes &);
+  /// Bytes of each argument, and of the result that a call may take, or 0.
+  llvm::ArrayRef<uint8_t> argumentBytes;
+  uint8_t resultBytes;
+};
+
+/// The builtin of that name, or null.
+const Builtin *findBuiltin(llvm::StringRef name);
 
 /// Executes a call of a builtin.
 void executeBuiltin(const Instruction &instruction, Lanes &lanes);

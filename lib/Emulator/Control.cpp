@@ -58,16 +58,25 @@ static Error decodeIndexedBranch(Decoder &decoder) {
 }
 
 /// Reads the parameters or results of a call, as the caller holds them.
-static Error readOperands(Decoder &decoder, const Operand &list,
+static Error readOperands(Decoder &decoder, const Operand &list, bool isResult,
                           SmallVector<CallOperand> &operands) {
   for (const Operand &operand : list.children) {
     CallOperand result;
     const Variable *variable = operand.variable;
     if (operand.kind == Operand::Kind::Symbol && variable &&
         variable->space == StateSpace::Parameter) {
-      result.offset =
-          decoder.getContext().localOffsets.lookup(operand.variable);
+      const auto &offsets = decoder.getContext().localOffsets;
+      auto offset = offsets.find(variable);
+      if (offset == offsets.end() || operand.offset)
+        return decoder.error(operand, "expects a '.param' variable of the "
+                                      "function's body, but got '" +
+                                          operand.text + "'");
+      result.offset = offset->second;
       result.bytes = static_cast<uint32_t>(variable->getSize());
+    } else if (isResult && operand.kind != Operand::Kind::Register) {
+      return decoder.error(operand, "expects a register or a '.param' variable "
+                                    "for the result, but got '" +
+                                        operand.text + "'");
     } else {
       Type type =
           operand.kind == Operand::Kind::Register ? variable->type : Type::B64;
@@ -76,8 +85,36 @@ static Error readOperands(Decoder &decoder, const Operand &list,
         return slot.takeError();
       result.slot = *slot;
       result.bytes = getLaneBytes(type);
+      result.isConstant = operand.kind != Operand::Kind::Register;
     }
     operands.push_back(result);
+  }
+  return Error::success();
+}
+
+/// Bytes of a parameter as `CallOperand` counts them.
+static uint64_t getParameterBytes(const Variable &parameter) {
+  return parameter.space == StateSpace::Register ? getLaneBytes(parameter.type)
+                                                 : parameter.getSize();
+}
+
+/// An error unless each operand of `list` has the bytes that the callee wants.
+static Error checkSizes(Decoder &decoder, const Operand *list,
+                        llvm::ArrayRef<CallOperand> operands,
+                        llvm::ArrayRef<uint64_t> expected) {
+  for (size_t i = 0; i != operands.size(); ++i) {
+    const CallOperand &operand = operands[i];
+    if (operand.isConstant ? expected[i] && expected[i] <= operand.bytes
+                           : operand.bytes == expected[i])
+      continue;
+    return decoder.error(list->children[i],
+                         "the called function expects " +
+                             (expected[i] ? Twine(expected[i]) + " bytes"
+                                          : Twine("a predicate")) +
+                             ", but got '" + list->children[i].text +
+                             (operand.bytes
+                                  ? "' of " + Twine(operand.bytes) + " bytes"
+                                  : Twine("', a predicate")));
   }
   return Error::success();
 }
@@ -88,19 +125,29 @@ static Error decodeCall(Decoder &decoder) {
   const Operand *results = nullptr, *target = nullptr, *parameters = nullptr;
   for (unsigned i = 0; i != decoder.getNumOperands(); ++i) {
     const Operand &operand = decoder.getOperand(i);
-    if (operand.kind == Operand::Kind::List)
-      (target ? parameters : results) = &operand;
-    else if (!target)
+    if (operand.kind == Operand::Kind::List) {
+      const Operand *&list = target ? parameters : results;
+      if (list)
+        return decoder.error(operand, "'call' expects one list of parameters");
+      list = &operand;
+    } else if (!target) {
       target = &operand;
+    } else if (target->function || i + 1 != decoder.getNumOperands()) {
+      return decoder.error(operand, "'call' expects '(results), function, "
+                                    "(parameters)', but got '" +
+                                        operand.text + "'");
+    }
   }
   if (!target)
     return decoder.error("'call' expects a function");
   CallData call;
   if (results)
-    if (Error error = readOperands(decoder, *results, call.results))
+    if (Error error =
+            readOperands(decoder, *results, /*isResult=*/true, call.results))
       return error;
   if (parameters)
-    if (Error error = readOperands(decoder, *parameters, call.arguments))
+    if (Error error = readOperands(decoder, *parameters, /*isResult=*/false,
+                                   call.arguments))
       return error;
   Slot address = kNoSlot;
   if (target->function) {
@@ -118,12 +165,36 @@ static Error decodeCall(Decoder &decoder) {
                          Twine(callee.results.size()) + " results, but got " +
                          Twine(call.arguments.size()) + " and " +
                          Twine(call.results.size()));
+      SmallVector<uint64_t> bytes;
+      for (const Variable &result : callee.results)
+        bytes.push_back(getParameterBytes(result));
+      if (Error error = checkSizes(decoder, results, call.results, bytes))
+        return error;
+      bytes.clear();
+      for (const Variable &parameter : callee.parameters)
+        bytes.push_back(getParameterBytes(parameter));
+      if (Error error = checkSizes(decoder, parameters, call.arguments, bytes))
+        return error;
     } else {
-      call.builtin = findBuiltin(callee.name,
-                                 static_cast<unsigned>(call.arguments.size()));
-      if (!call.builtin)
+      const Builtin *builtin = findBuiltin(callee.name);
+      if (!builtin)
         return decoder.error(*target, "function '" + target->text +
                                           "' is not defined in this file");
+      SmallVector<uint64_t> bytes(builtin->argumentBytes.begin(),
+                                  builtin->argumentBytes.end());
+      if (call.arguments.size() != bytes.size() ||
+          call.results.size() > (builtin->resultBytes ? 1 : 0))
+        return decoder.error(*target,
+                             "'" + target->text + "' expects " +
+                                 Twine(bytes.size()) + " parameters, but got " +
+                                 Twine(call.arguments.size()) + " and " +
+                                 Twine(call.results.size()) + " results");
+      if (Error error = checkSizes(decoder, parameters, call.arguments, bytes))
+        return error;
+      if (Error error = checkSizes(decoder, results, call.results,
+                                   {uint64_t(builtin->resultBytes)}))
+        return error;
+      call.builtin = builtin->execute;
     }
   } else {
     Expected<Slot> slot = decoder.source(*target, Type::U64);

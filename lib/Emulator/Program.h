@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tile::emulator {
@@ -99,7 +100,8 @@ struct Instruction {
   bool guardNegated = false;
   Flow flow = Flow::Next;
   InstructionClass instructionClass = InstructionClass::Other;
-  /// The decoder put it beside the one of the text: not counted.
+  /// The decoder put it beside the one of the text: not counted. `target` of
+  /// such a branch is a position from the start, not a label.
   bool isHidden = false;
   bool isMeetingPoint = false; ///< Lanes of some branch meet here again.
   Slot members = kNoSlot; ///< Collective.
@@ -154,7 +156,9 @@ enum class SpecialRegister : uint8_t {
 struct CallOperand {
   Slot slot = kNoSlot; ///< A register or constant, or:
   uint32_t offset = 0; ///< Offset in the frame of local memory.
-  uint32_t bytes = 0;
+  uint32_t bytes = 0;  ///< Of a register: of a lane, 0 for a predicate.
+  /// An immediate or address of 8 bytes, of which the callee may take fewer.
+  bool isConstant = false;
 };
 
 /// A decoded function.
@@ -207,8 +211,9 @@ struct Program {
   /// order: atomics that return a value or add floats, loads that bypass
   /// caches. Such blocks run on one host thread.
   bool blocksCommunicate = false;
-  /// Functions by their address in generic space, for indirect calls.
-  llvm::DenseMap<uint64_t, const Code *> functionAddresses;
+  /// Functions by their address in generic space, for indirect calls. Any number
+  /// is looked up, so no DenseMap, which has keys of its own.
+  std::unordered_map<uint64_t, const Code *> functionAddresses;
   llvm::BumpPtrAllocator allocator;
   /// Destroys what `allocate` made.
   std::vector<std::shared_ptr<void>> owned;

@@ -166,41 +166,64 @@ void WarpScheduler::releaseWaiting(Split &split) {
 static void copyOperand(Warp &warp, uint32_t lanes, const Frame &from,
                         const CallOperand &source, Frame &to,
                         const CallOperand &target) {
+  if (source.slot != kNoSlot && target.slot != kNoSlot && !source.bytes &&
+      !target.bytes) { // A predicate is one mask.
+    auto copy = [&](uint32_t fromMask, uint32_t &toMask) {
+      toMask = (toMask & ~lanes) | (fromMask & lanes);
+    };
+    uint32_t value, result;
+    std::memcpy(&value, from.registers + source.slot, sizeof(value));
+    std::memcpy(&result, to.registers + target.slot, sizeof(result));
+    copy(value, result);
+    std::memcpy(to.registers + target.slot, &result, sizeof(result));
+    copy(from.undefined[source.slot >> 6], to.undefined[target.slot >> 6]);
+    return;
+  }
+  const uint32_t bytes = std::min(source.bytes, target.bytes);
+  llvm::SmallVector<uint8_t, 256> value(bytes), written(bytes);
   forLanes(lanes, [&](unsigned lane) {
-    uint8_t value[4096], written[4096];
-    uint32_t bytes = std::min<uint32_t>({source.bytes, target.bytes, 4096});
     if (source.slot == kNoSlot) {
-      std::memcpy(value, warp.getLocal(lane) + from.localBase + source.offset,
-                  bytes);
-      std::memcpy(written,
+      std::memcpy(value.data(),
+                  warp.getLocal(lane) + from.localBase + source.offset, bytes);
+      std::memcpy(written.data(),
                   warp.getLocalWritten(lane) + from.localBase + source.offset,
                   bytes);
-    } else if (bytes) {
+    } else {
       size_t offset = source.slot + size_t(lane) * source.bytes;
-      std::memcpy(value, from.registers + offset, bytes);
+      std::memcpy(value.data(), from.registers + offset, bytes);
       if (from.undefined[source.slot >> 6] >> lane & 1)
-        std::memcpy(written, from.written + offset, bytes);
+        std::memcpy(written.data(), from.written + offset, bytes);
       else
-        std::memset(written, 0xFF, bytes);
+        std::memset(written.data(), 0xFF, bytes);
     }
     if (target.slot == kNoSlot) {
-      std::memcpy(warp.getLocal(lane) + to.localBase + target.offset, value,
-                  bytes);
+      std::memcpy(warp.getLocal(lane) + to.localBase + target.offset,
+                  value.data(), bytes);
       std::memcpy(warp.getLocalWritten(lane) + to.localBase + target.offset,
-                  written, bytes);
+                  written.data(), bytes);
       return;
     }
     size_t offset = target.slot + size_t(lane) * target.bytes;
-    std::memcpy(to.registers + offset, value, bytes);
-    std::memcpy(to.written + offset, written, bytes);
+    std::memcpy(to.registers + offset, value.data(), bytes);
+    std::memcpy(to.written + offset, written.data(), bytes);
     uint32_t bit = uint32_t(1) << lane;
     uint32_t &undefined = to.undefined[target.slot >> 6];
-    if (std::all_of(written, written + bytes,
-                    [](uint8_t byte) { return byte == 0xFF; }))
+    if (llvm::all_of(written, [](uint8_t byte) { return byte == 0xFF; }))
       undefined &= ~bit;
     else
       undefined |= bit;
   });
+}
+
+/// Whether what a call gives and takes is of the sizes that a function expects.
+static bool matches(llvm::ArrayRef<CallOperand> given,
+                    llvm::ArrayRef<CallOperand> expected) {
+  return given.size() == expected.size() &&
+         llvm::all_of(llvm::zip(given, expected), [](const auto &pair) {
+           const auto &[a, b] = pair;
+           return a.isConstant ? b.bytes && b.bytes <= a.bytes
+                               : a.bytes == b.bytes;
+         });
 }
 
 bool WarpScheduler::call(Split &split, const Instruction &instruction,
@@ -224,10 +247,12 @@ bool WarpScheduler::call(Split &split, const Instruction &instruction,
       if (address[lane] == address[first])
         same |= uint32_t(1) << lane;
     });
-    callee = launch.program->functionAddresses.lookup(address[first]);
+    const auto &functions = launch.program->functionAddresses;
+    auto found = functions.find(address[first]);
+    callee = found == functions.end() ? nullptr : found->second;
     if (!callee || callee->function->isEntry ||
-        callee->parameters.size() != data.arguments.size() ||
-        callee->results.size() != data.results.size()) {
+        !matches(data.arguments, callee->parameters) ||
+        !matches(data.results, callee->results)) {
       warp.fault(instruction, first, Check::IllegalOperand,
                  callee ? "the called function has other parameters than the "
                           "call"
