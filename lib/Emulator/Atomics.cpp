@@ -111,6 +111,8 @@ void executeAtomic(const Instruction &instruction, Lanes &lanes) {
 }
 
 Error decodeAtomic(Decoder &decoder, bool hasResult) {
+  if (decoder.take("async"))
+    return decoder.error("instruction 'red.async' is not supported");
   AtomicInstruction data;
   Expected<Ordering> ordering =
       hasResult

@@ -659,6 +659,9 @@ Error decodeUniformLoad(Decoder &decoder) {
 }
 
 Error decodeStore(Decoder &decoder) {
+  for (StringRef word : {"async", "bulk"})
+    if (decoder.take(word))
+      return decoder.error("instruction 'st." + word + "' is not supported");
   StringRef cache = decoder.takeAny({"wb", "cg", "cs", "wt"});
   Expected<Common> common = decodeCommon(
       decoder, 0, {"weak", "volatile", "relaxed", "release", "mmio"});

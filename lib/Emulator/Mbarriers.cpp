@@ -323,11 +323,13 @@ void executeWait(const Instruction &instruction, Lanes &lanes) {
   AsyncOperations &operations = block.getState<AsyncOperations>();
   uint32_t complete = 0;
   const Mbarrier *unfinished = nullptr;
+  uint32_t last = 0; // No mbarrier is there.
   for (uint32_t rest = lanes.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     MbarrierUser user = {instruction, warp, lane};
-    if (!operations.completeOn(block, offsets[lane]))
+    if (offsets[lane] != last && !operations.completeOn(block, offsets[lane]))
       return;
+    last = offsets[lane];
     Mbarrier *mbarrier = table.get(user, offsets[lane]);
     if (!mbarrier)
       return;

@@ -56,6 +56,10 @@ Expected<MemoryOperand> takeMemoryOperand(Decoder &decoder, unsigned i,
                              ", but '" + address->variable->name + "' is in ." +
                              getStateSpaceName(named));
   result.space = named == StateSpace::Generic ? space : named;
+  // So they are where a register holds the address of one.
+  if (space == StateSpace::Parameter && named == StateSpace::Generic &&
+      !decoder.getCode().function->isEntry)
+    result.space = StateSpace::Local;
   if (result.space == StateSpace::Constant) {
     result.isConstant = true;
     result.space = StateSpace::Global;

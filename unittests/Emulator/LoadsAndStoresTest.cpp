@@ -123,6 +123,25 @@ TEST(LoadsAndStoresTest, ReadsParameters) {
   EXPECT_GE(values[0], uint64_t(1) << 36);
 }
 
+TEST(LoadsAndStoresTest, ReadsParametersOfFunctions) {
+  // By name and through a register; the result by name.
+  std::vector<uint8_t> out(128);
+  Outcome outcome = runKernel(
+      "{ .param .align 8 .b8 pair[8]; .param .b32 sum;\n"
+      "st.param.b32 [pair], %t; st.param.b32 [pair+4], 100;\n"
+      "call (sum), add, (pair); ld.param.b32 %r0, [sum]; }\n"
+      "st.global.b32 [%t4], %r0;",
+      {&out}, {}, "sm_90a",
+      ".func (.param .b32 sum) add(.param .align 8 .b8 pair[8])\n{\n"
+      ".reg .b32 %a, %b; .reg .b64 %p;\nld.param.b32 %a, [pair];\n"
+      "mov.b64 %p, pair; ld.param.b32 %b, [%p+4];\nadd.u32 %a, %a, %b;\n"
+      "st.param.b32 [sum], %a;\nret;\n}\n");
+  EXPECT_FINE(outcome);
+  std::vector<uint32_t> values = fromBytes<uint32_t>(out);
+  for (unsigned lane = 0; lane != 32; ++lane)
+    EXPECT_EQ(values[lane], 100 + lane);
+}
+
 TEST(LoadsAndStoresTest, FindsAccessesOutOfBounds) {
   std::vector<uint8_t> in(128), out(128);
   Outcome outcome = runKernel("ld.global.b32 %r0, [%t4+4];", {&in});
@@ -327,6 +346,9 @@ TEST(LoadsAndStoresTest, RejectsWhatTheIsaDoesNotKnow) {
               "expects a vector of at most 16 bytes");
   expectError("st.const.b32 [%p0], %r0;", "may be stored to");
   expectError(".shared .b32 s; ld.global.b32 %r0, [s];", "'s' is in .shared");
+  expectError("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 "
+              "[%r0], %r1, [%r2];",
+              "'st.async' is not supported");
   expectError("ld.global.sideways.b32 %r0, [%p0];", "sideways");
 }
 
