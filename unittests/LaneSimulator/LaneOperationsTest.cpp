@@ -487,6 +487,48 @@ TEST(LaneSimulatorLane, PermutesBytes) {
     }
 }
 
+TEST(LaneSimulatorLane, PermutesBytesInEveryMode) {
+  // Which byte of {b, a} each byte of the result is, as hex digits, for the
+  // four values of the control: the table of "prmt" in the PTX ISA.
+  struct Case {
+    const char *mode;
+    bool hasTwoSources;
+    std::array<uint32_t, 4> bytes;
+  };
+  for (const Case &c :
+       {Case{"f4e", true, {0x3210, 0x4321, 0x5432, 0x6543}},
+        Case{"b4e", true, {0x5670, 0x6701, 0x7012, 0x0123}},
+        Case{"rc8", false, {0x0000, 0x1111, 0x2222, 0x3333}},
+        Case{"ecl", false, {0x3210, 0x3211, 0x3222, 0x3333}},
+        Case{"ecr", false, {0x0000, 0x1110, 0x2210, 0x3210}},
+        Case{"rc16", false, {0x1010, 0x3232, 0x1010, 0x3232}}}) {
+    SCOPED_TRACE(c.mode);
+    std::vector<std::array<uint32_t, 3>> in(64);
+    for (unsigned i = 0; i < in.size(); ++i)
+      in[i] = {hash(i, 1), hash(i, 2), hash(i, 3)};
+    std::string name = std::string("i32 @llvm.nvvm.prmt.") + c.mode;
+    auto out = map<uint32_t>(
+        getKernel("[3 x i32]", "i32",
+                  "  %a = load i32, ptr addrspace(1) %pi\n"
+                  "  %p1 = getelementptr i32, ptr addrspace(1) %pi, i32 1\n"
+                  "  %b = load i32, ptr addrspace(1) %p1\n"
+                  "  %p2 = getelementptr i32, ptr addrspace(1) %pi, i32 2\n"
+                  "  %c = load i32, ptr addrspace(1) %p2\n"
+                  "  %r = call " +
+                      name + "(i32 %a, " + (c.hasTwoSources ? "i32 %b, " : "") +
+                      "i32 %c)\n  store i32 %r, ptr addrspace(1) %po\n",
+                  "declare " + name + "(i32, " +
+                      (c.hasTwoSources ? "i32, " : "") + "i32)\n"),
+        in);
+    for (unsigned i = 0; i < in.size(); ++i)
+      for (unsigned byte = 0; byte < 4; ++byte) {
+        unsigned source = c.bytes[in[i][2] & 3] >> 4 * byte & 15;
+        EXPECT_EQ(uint8_t(out[i] >> 8 * byte),
+                  uint8_t(in[i][source / 4] >> 8 * (source % 4)));
+      }
+  }
+}
+
 TEST(LaneSimulatorLane, ApproximateFunctionsKeepTheirBounds) {
   std::vector<float> in(1024);
   for (unsigned i = 0; i < in.size(); ++i)

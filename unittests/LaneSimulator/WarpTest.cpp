@@ -152,84 +152,6 @@ TEST(LaneSimulatorWarp, ReportsWhoWaitsForWhom) {
   EXPECT_TRUE(contains(message, "threads 40-63 returned"));
 }
 
-TEST(LaneSimulatorWarp, TransposesThroughLdmatrix) {
-  // Two 8x8 matrices of 16-bit values in rows of 16 bytes.
-  std::vector<uint32_t> in = getHashes(64), out(64);
-  for (bool isTransposed : {false, true}) {
-    std::string name = std::string("{i32, i32} @llvm.nvvm.ldmatrix.sync."
-                                   "aligned.m8n8.x2.") +
-                       (isTransposed ? "trans." : "") + "b16.p3";
-    std::string text = getKernel(
-        "i32", "[2 x i32]",
-        "  %v = load i32, ptr addrspace(1) %pi\n"
-        "  %p1 = getelementptr i32, ptr addrspace(1) %pi, i32 32\n"
-        "  %w = load i32, ptr addrspace(1) %p1\n"
-        "  %s = getelementptr i32, ptr addrspace(3) @smem, i32 %t\n"
-        "  %s1 = getelementptr i32, ptr addrspace(3) %s, i32 32\n"
-        "  store i32 %v, ptr addrspace(3) %s\n"
-        "  store i32 %w, ptr addrspace(3) %s1\n" +
-            std::string(syncAll) +
-            "  %l = and i32 %t, 15\n  %o = mul i32 %l, 16\n"
-            "  %a = getelementptr i8, ptr addrspace(3) @smem, i32 %o\n"
-            "  %r = call " +
-            name +
-            "(ptr addrspace(3) %a)\n  %r0 = extractvalue {i32, i32} %r, 0\n"
-            "  %r1 = extractvalue {i32, i32} %r, 1\n"
-            "  store i32 %r0, ptr addrspace(1) %po\n"
-            "  %po1 = getelementptr i32, ptr addrspace(1) %po, i32 1\n"
-            "  store i32 %r1, ptr addrspace(1) %po1\n",
-        std::string(barrier) + "declare " + name + "(ptr addrspace(3))\n");
-    ASSERT_EQ(run(text, in, out, 32, 256).message, "");
-    auto getElement = [&](unsigned matrix, unsigned row, unsigned column) {
-      return in[matrix * 32 + row * 4 + column / 2] >> 16 * (column % 2) &
-             0xFFFF;
-    };
-    for (unsigned lane = 0; lane < 32; ++lane)
-      for (unsigned matrix = 0; matrix < 2; ++matrix) {
-        unsigned g = lane >> 2, t = lane & 3;
-        uint32_t expected = isTransposed
-                                ? getElement(matrix, 2 * t, g) |
-                                      getElement(matrix, 2 * t + 1, g) << 16
-                                : getElement(matrix, g, 2 * t) |
-                                      getElement(matrix, g, 2 * t + 1) << 16;
-        EXPECT_EQ(out[2 * lane + matrix], expected);
-      }
-  }
-}
-
-TEST(LaneSimulatorWarp, AsynchronousCopiesArriveAtTheWait) {
-  std::vector<uint32_t> in = getHashes(128), out(128);
-  std::string declarations =
-      "declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr "
-      "addrspace(3), ptr addrspace(1), i32)\n"
-      "declare void @llvm.nvvm.cp.async.commit.group()\n"
-      "declare void @llvm.nvvm.cp.async.wait.group(i32)\n";
-  auto getText = [&](const std::string &wait) {
-    return getKernel(
-        "[4 x i32]", "[4 x i32]",
-        "  %s = getelementptr [4 x i32], ptr addrspace(3) @smem, i32 %t\n"
-        "  call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr "
-        "addrspace(3) %s, ptr addrspace(1) %pi, i32 12)\n"
-        "  call void @llvm.nvvm.cp.async.commit.group()\n" +
-            wait +
-            "  %v = load <4 x i32>, ptr addrspace(3) %s, align 16\n"
-            "  store <4 x i32> %v, ptr addrspace(1) %po, align 16\n",
-        declarations);
-  };
-  ASSERT_EQ(run(getText("  call void @llvm.nvvm.cp.async.wait.group(i32 0)\n"),
-                in, out, 32, 512)
-                .message,
-            "");
-  for (unsigned i = 0; i < 128; ++i)
-    EXPECT_EQ(out[i], i % 4 == 3 ? 0 : in[i]);
-  ASSERT_EQ(run(getText("  call void @llvm.nvvm.cp.async.wait.group(i32 1)\n"),
-                in, out, 32, 512)
-                .message,
-            "");
-  for (uint32_t value : out)
-    EXPECT_EQ(value, 0xFFFFFFFF);
-}
-
 TEST(LaneSimulatorMemory, SharedMemoryStartsPoisonedInEveryBlock) {
   std::string text = getHeader() +
                      "@fixed = internal addrspace(3) global [4 x i32] poison\n"
@@ -316,6 +238,15 @@ TEST(LaneSimulatorMemory, RefusesWhatItDoesNotKnow) {
       contains(getMessage("  %x = call i32 @llvm.nvvm.read.ptx.sreg.smid()\n",
                           "declare i32 @llvm.nvvm.read.ptx.sreg.smid()\n"),
                "intrinsic 'llvm.nvvm.read.ptx.sreg.smid' cannot be simulated"));
+  for (const char *name :
+       {"fence.sc.cluster", "fence.mbarrier_init.release.cluster",
+        "fence.acquire.sync_restrict.space.cluster.scope.cluster",
+        "cp.async.bulk.commit.group", "wgmma.fence.sync.aligned"}) {
+    std::string call = std::string("void @llvm.nvvm.") + name + "()\n";
+    EXPECT_TRUE(contains(getMessage("  call " + call, "declare " + call),
+                         std::string("intrinsic 'llvm.nvvm.") + name +
+                             "' cannot be simulated\n  in k: call void"));
+  }
   EXPECT_TRUE(contains(getMessage("  %x = call float @__nv_expf(float 1.0)\n",
                                   "declare float @__nv_expf(float)\n"),
                        "function '__nv_expf' is not defined"));

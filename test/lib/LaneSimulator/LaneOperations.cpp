@@ -1,7 +1,7 @@
 //===- LaneOperations.cpp - Intrinsics that concern one lane --------------===//
 //
-// Meanings from the PTX ISA: special registers, "prmt", "cvt", the approximate
-// functions of "Floating Point Instructions", and "cp.async".
+// Meanings from the PTX ISA: special registers, "prmt", "cvt" and the
+// approximate functions of "Floating Point Instructions".
 //
 //===----------------------------------------------------------------------===//
 
@@ -509,66 +509,6 @@ static std::optional<Operation> findInteger(StringRef name) {
 }
 
 //===----------------------------------------------------------------------===//
-// Asynchronous copies
-//===----------------------------------------------------------------------===//
-
-/// cp.async.ca.shared.global.4, cp.async.cg.shared.global.16.s, …
-static std::optional<Operation> findAsyncCopy(StringRef name) {
-  Operation operation;
-  if (name == "cp.async.commit.group") {
-    operation.laneFunction = [](Machine &, Lane &lane, Args, Results) {
-      lane.copyGroups.push_back(std::move(lane.openCopies));
-      lane.openCopies.clear();
-      return Error::success();
-    };
-    return operation;
-  }
-  if (name == "cp.async.wait.group") {
-    operation.laneFunction = [](Machine &machine, Lane &lane, Args a, Results) {
-      return machine.completeCopies(lane, a[0]);
-    };
-    return operation;
-  }
-  if (name == "cp.async.wait.all") {
-    operation.laneFunction = [](Machine &machine, Lane &lane, Args, Results) {
-      lane.copyGroups.push_back(std::move(lane.openCopies));
-      lane.openCopies.clear();
-      return machine.completeCopies(lane, 0);
-    };
-    return operation;
-  }
-  if (!name.consume_front("cp.async.ca.shared.global.") &&
-      !name.consume_front("cp.async.cg.shared.global."))
-    return std::nullopt;
-  bool hasSize = name.consume_back(".s");
-  unsigned size = 0;
-  if (name.getAsInteger(10, size) || size > 16)
-    return std::nullopt;
-  operation.laneFunction = [=](Machine &machine, Lane &lane, Args a,
-                               Results) -> Error {
-    unsigned sourceSize = hasSize ? unsigned(a[2]) : size;
-    if (sourceSize > size)
-      return createStringError("source size %u of a copy of %u bytes",
-                               sourceSize, size);
-    if (Error error = machine.check(lane, a[0], size, size, true))
-      return error;
-    if (a[1] % size)
-      return createStringError("source is not aligned to %u bytes", size);
-    if (Error error = machine.check(lane, a[1], sourceSize, 1, false))
-      return error;
-    AsyncCopy copy{a[0], {}, size};
-    std::memcpy(copy.bytes.data(), reinterpret_cast<const void *>(a[1]),
-                sourceSize);
-    // The bytes arrive at any time from now until the wait: whoever reads them
-    // before finds neither the old nor the new ones.
-    std::memset(reinterpret_cast<void *>(a[0]), 0xFF, size);
-    lane.openCopies.push_back(copy);
-    return Error::success();
-  };
-  return operation;
-}
-
-//===----------------------------------------------------------------------===//
 
 std::optional<Operation> lane::findOperation(StringRef name) {
   if (name == "llvm.trap" || name == "llvm.ubsantrap" ||
@@ -583,6 +523,8 @@ std::optional<Operation> lane::findOperation(StringRef name) {
     return std::nullopt;
   if (std::optional<Operation> operation = findWarpOperation(name))
     return operation;
+  if (std::optional<Operation> operation = findAsyncCopy(name))
+    return operation;
   StringRef rest = name;
   if (rest.consume_front("read.ptx.sreg."))
     return findRegister(rest);
@@ -596,7 +538,7 @@ std::optional<Operation> lane::findOperation(StringRef name) {
     return getNothing();
   for (auto find : {findPairConversion, findHalfConversion, findFloatToInteger,
                     findIntegerToFloat, findApproximate, findArithmetic,
-                    findMinMax, findInteger, findAsyncCopy})
+                    findMinMax, findInteger})
     if (std::optional<Operation> operation = find(name))
       return operation;
   return std::nullopt;

@@ -15,9 +15,10 @@
 //
 // What a GPU would leave undefined is an error here, with the instruction and
 // the thread: an access outside a buffer, a misaligned one, a store to a
-// read-only buffer, two unordered accesses to a byte of shared memory, a
-// collective that some of its lanes never reach, nonzero padding around an
-// 8-bit container, a selector that no instruction has.
+// read-only buffer, two unordered accesses to a byte of shared memory, one
+// before the wait for the asynchronous copy that brings it, a collective that
+// some of its lanes never reach, nonzero padding around an 8-bit container, a
+// selector that no instruction has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +74,8 @@ struct LaneOptions {
   /// Whether `ex2.approx` and its like are off by the error that the PTX ISA
   /// allows, in a direction that depends on the operand, instead of exact.
   bool approximate = false;
-  /// Whether unordered accesses to shared memory are errors.
+  /// Whether unordered accesses to shared memory are errors, and those before
+  /// the wait for an asynchronous copy.
   bool checkRaces = true;
 };
 

@@ -84,8 +84,13 @@ void Machine::stop() { current->fiber.yield(); }
 // Memory
 //===----------------------------------------------------------------------===//
 
-Error Machine::check(const Lane &lane, uint64_t address, uint64_t size,
-                     uint64_t alignment, bool isStore, bool isAtomic) {
+bool Machine::isShared(uint64_t address) const {
+  uint64_t base = reinterpret_cast<uintptr_t>(shared);
+  return address >= base && address - base < history.size();
+}
+
+Error Machine::checkBounds(const Lane &lane, uint64_t address, uint64_t size,
+                           uint64_t alignment, bool isStore) const {
   if (size == 0)
     return Error::success();
   const char *what = isStore ? "store" : "load";
@@ -95,17 +100,14 @@ Error Machine::check(const Lane &lane, uint64_t address, uint64_t size,
                 "the alignment {4}",
                 what, size, describe(lane), address, alignment)
             .str());
-  uint64_t sharedBase = reinterpret_cast<uintptr_t>(shared);
-  if (address >= sharedBase && address - sharedBase < history.size()) {
-    uint64_t offset = address - sharedBase;
+  if (isShared(address)) {
+    uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
     if (offset + size > sharedSize)
       return createStringError(
           formatv("{0} of {1} bytes by {2} at offset {3} of shared memory, "
                   "which has {4} bytes",
                   what, size, describe(lane), offset, sharedSize)
               .str());
-    if (options.checkRaces && !isAtomic)
-      return checkRace(lane, offset, size, isStore);
     return Error::success();
   }
   const Buffer *nearest = nullptr;
@@ -138,6 +140,31 @@ Error Machine::check(const Lane &lane, uint64_t address, uint64_t size,
               what, size, describe(lane), int64_t(address - nearest->base),
               nearest->name, nearest->size)
           .str());
+}
+
+Error Machine::check(const Lane &lane, uint64_t address, uint64_t size,
+                     uint64_t alignment, bool isStore, bool isAtomic) {
+  if (Error error = checkBounds(lane, address, size, alignment, isStore))
+    return error;
+  if (!isShared(address) || !options.checkRaces)
+    return Error::success();
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
+  if (Error error = checkInFlight(lane, offset, size, isStore))
+    return error;
+  return isAtomic ? Error::success() : checkRace(lane, offset, size, isStore);
+}
+
+Error Machine::checkInFlight(const Lane &lane, uint64_t offset, uint64_t size,
+                             bool isStore) const {
+  for (uint64_t byte = offset; byte < offset + size; ++byte)
+    if (history[byte].isInFlight)
+      return createStringError(
+          formatv("{0} by {1} at offset {2} of shared memory comes before "
+                  "thread {3} has waited for its asynchronous copy to there",
+                  isStore ? "store" : "load", describe(lane), byte,
+                  history[byte].writer)
+              .str());
+  return Error::success();
 }
 
 Error Machine::checkRace(const Lane &lane, uint64_t offset, uint64_t size,
@@ -193,19 +220,6 @@ void Machine::access(uint64_t address, uint64_t size, uint32_t site) {
   else
     return;
   stop();
-}
-
-Error Machine::completeCopies(Lane &lane, unsigned groupsLeft) {
-  while (lane.copyGroups.size() > groupsLeft) {
-    for (const AsyncCopy &copy : lane.copyGroups.front()) {
-      if (Error error = check(lane, copy.to, copy.size, copy.size, true))
-        return error;
-      std::memcpy(reinterpret_cast<void *>(copy.to), copy.bytes.data(),
-                  copy.size);
-    }
-    lane.copyGroups.erase(lane.copyGroups.begin());
-  }
-  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//

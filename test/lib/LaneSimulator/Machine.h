@@ -61,6 +61,8 @@ struct Operation {
 std::optional<Operation> findOperation(llvm::StringRef name);
 /// The part of `findOperation` for what a warp does together.
 std::optional<Operation> findWarpOperation(llvm::StringRef name);
+/// The part of `findOperation` for `cp.async`.
+std::optional<Operation> findAsyncCopy(llvm::StringRef name);
 
 /// One call of an intrinsic in the module.
 struct CallSite {
@@ -80,9 +82,11 @@ struct AccessSite {
 
 /// A copy that `cp.async` has begun.
 struct AsyncCopy {
-  uint64_t to;
-  std::array<uint8_t, 16> bytes;
-  unsigned size;
+  uint64_t to = 0;
+  uint64_t from = 0;
+  unsigned size = 0;
+  unsigned sourceSize = 0; ///< The bytes behind these become zero.
+  std::array<uint8_t, 16> bytes{};
 };
 
 /// One thread of the running block.
@@ -117,6 +121,7 @@ struct ByteHistory {
   uint32_t writeBlockEpoch = 0, writeWarpEpoch = 0;
   uint32_t readBlockEpoch = 0, readWarpEpoch = 0;
   bool manyReaders = false; ///< More than one in that epoch.
+  bool isInFlight = false;  ///< The writer has yet to wait for its copy.
 };
 
 class Machine {
@@ -137,7 +142,18 @@ public:
   /// touch memory themselves. Shared accesses are also checked for races.
   llvm::Error check(const Lane &lane, uint64_t address, uint64_t size,
                     uint64_t alignment, bool isStore, bool isAtomic = false);
+  /// The part of `check` without races: alignment, bounds, read-only buffers.
+  llvm::Error checkBounds(const Lane &lane, uint64_t address, uint64_t size,
+                          uint64_t alignment, bool isStore) const;
+  /// Whether `address` lies where shared memory may be, in use or not.
+  bool isShared(uint64_t address) const;
 
+  /// Adds a copy to those of no group. Its destination belongs to `lane` until
+  /// that has waited. Fills in `copy.bytes`.
+  llvm::Error beginCopy(Lane &lane, AsyncCopy copy);
+  /// Makes the copies of no group the newest group, which may be empty.
+  void commitCopies(Lane &lane);
+  /// Performs the oldest groups until no more than `groupsLeft` remain.
   llvm::Error completeCopies(Lane &lane, unsigned groupsLeft);
 
   const LaneOptions options;
@@ -149,8 +165,12 @@ public:
 
 private:
   unsigned getNumThreads() const { return block[0] * block[1] * block[2]; }
+  /// Whether a copy to the bytes is still awaited.
+  llvm::Error checkInFlight(const Lane &lane, uint64_t offset, uint64_t size,
+                            bool isStore) const;
   llvm::Error checkRace(const Lane &lane, uint64_t offset, uint64_t size,
                         bool isStore);
+  void setInFlight(const AsyncCopy &copy, bool isInFlight);
   std::string describe(const Lane &lane) const;
   std::string describeWaiting() const;
   llvm::Error completeWarp(unsigned warp, bool &progress);

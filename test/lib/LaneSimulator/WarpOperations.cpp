@@ -369,12 +369,14 @@ static std::optional<Operation> findRedux(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 /// ldmatrix.sync.aligned.m8n8.xN[.trans].b16.pS and its inverse: lane 8i + j
-/// names row j of matrix i.
+/// names row j of matrix i. A lane touches the elements that it receives or
+/// gives, not the row that it names.
 static std::optional<Operation> findMatrixMove(StringRef name, bool isStore) {
   if (!name.consume_front("sync.aligned.m8n8.x"))
     return std::nullopt;
   unsigned count = 0;
-  if (name.consumeInteger(10, count) || count > 4)
+  if (name.consumeInteger(10, count) ||
+      (count != 1 && count != 2 && count != 4))
     return std::nullopt;
   bool isTransposed = name.consume_front(".trans");
   if (name != ".b16.p3" && name != ".b16.p0")
@@ -382,14 +384,17 @@ static std::optional<Operation> findMatrixMove(StringRef name, bool isStore) {
   Operation operation;
   operation.kind = Operation::Kind::Warp;
   operation.warpFunction = [=](WarpCall &call) -> Error {
-    auto getHalf = [&](unsigned matrix, unsigned row, unsigned column) {
-      return reinterpret_cast<uint16_t *>(call.getArg(8 * matrix + row, 0) +
-                                          2 * column);
-    };
-    for (unsigned lane = 0; lane < 8 * count; ++lane)
-      if (Error error = call.machine.check(
-              *call.lanes[lane], call.getArg(lane, 0), 16, 16, isStore))
+    for (unsigned lane = 0; lane < 8 * count; ++lane) {
+      uint64_t address = call.getArg(lane, 0);
+      if (!call.machine.isShared(address))
+        return createStringError(
+            formatv("address {0:x} of lane {1} is not in shared memory",
+                    address, lane)
+                .str());
+      if (Error error = call.machine.checkBounds(*call.lanes[lane], address, 16,
+                                                 16, isStore))
         return error;
+    }
     for (unsigned matrix = 0; matrix < count; ++matrix)
       for (unsigned lane = 0; lane < 32; ++lane) {
         uint32_t word = isStore ? call.getArg(lane, 1 + matrix) : 0;
@@ -397,7 +402,11 @@ static std::optional<Operation> findMatrixMove(StringRef name, bool isStore) {
           unsigned row = lane / 4, column = 2 * (lane % 4) + half;
           if (isTransposed)
             std::swap(row, column);
-          uint16_t *memory = getHalf(matrix, row, column);
+          uint64_t address = call.getArg(8 * matrix + row, 0) + 2 * column;
+          if (Error error =
+                  call.machine.check(*call.lanes[lane], address, 2, 2, isStore))
+            return error;
+          auto *memory = reinterpret_cast<uint16_t *>(address);
           if (isStore)
             *memory = word >> 16 * half;
           else
