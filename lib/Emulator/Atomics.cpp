@@ -11,6 +11,8 @@ using llvm::Expected;
 using llvm::StringRef;
 using llvm::Twine;
 
+__extension__ typedef unsigned __int128 Word128;
+
 struct AtomicInstruction {
   MemoryOperand operand;
   AccessKind kind;
@@ -33,7 +35,6 @@ void markUnwritten(Lanes &lanes, Slot slot, unsigned laneBytes,
   case 8:
     return define<uint64_t>(lanes, slot, undefined);
   default:
-    __extension__ typedef unsigned __int128 Word128;
     return define<Word128>(lanes, slot, undefined);
   }
 }

@@ -305,8 +305,6 @@ Expected<LaunchResult> Module::launch(StringRef entry, Memory &memory,
   uint64_t dynamic = options.sharedBytes ? *options.sharedBytes
                      : comment           ? comment->sharedBytes
                                          : 0;
-  // The most that any target lets one block use.
-  constexpr uint64_t kLargestShared = 232448;
   uint64_t used = (*program)->staticSharedEnd - kSharedBase;
   if (dynamic)
     used = (*program)->dynamicSharedBase - kSharedBase + dynamic;

@@ -15,19 +15,21 @@ using llvm::Twine;
 // Frame
 //===----------------------------------------------------------------------===//
 
+ZeroedBytes::ZeroedBytes(size_t size)
+    // The system's fresh pages are zero already, and calloc knows.
+    : bytes(static_cast<uint8_t *>(std::calloc(std::max<size_t>(size, 1), 1))) {
+  if (!bytes)
+    llvm::report_bad_alloc_error("out of memory for the state of a warp");
+}
+
 Frame::Frame(const Code &code)
-    : code(&code), undefined(code.frameBytes / 64, kAllLanes) {
-  // Zero pages cost nothing until they are touched, so calloc.
-  memory = std::calloc(2 * size_t(code.frameBytes) + 64, 1);
-  if (!memory)
-    llvm::report_bad_alloc_error("out of memory for a frame of registers");
+    : code(&code), undefined(code.frameBytes / 64, kAllLanes),
+      memory(2 * size_t(code.frameBytes) + 64) {
   uintptr_t address =
-      (reinterpret_cast<uintptr_t>(memory) + 63) & ~uintptr_t(63);
+      (reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t(63);
   registers = reinterpret_cast<uint8_t *>(address);
   written = registers + code.frameBytes;
 }
-
-Frame::~Frame() { std::free(memory); }
 
 //===----------------------------------------------------------------------===//
 // Warp
@@ -59,7 +61,10 @@ void Warp::fault(const Instruction &instruction, unsigned lane, Check check,
   fault->file = syntax.name;
   if (const Statement *statement = instruction.statement) {
     fault->location = statement->location;
-    fault->instruction = statement->text.str();
+    constexpr size_t kMost = 1000;
+    fault->instruction = statement->text.take_front(kMost).str();
+    if (statement->text.size() > kMost)
+      fault->instruction += "...";
     if (statement->sourceFile >= 0 &&
         static_cast<size_t>(statement->sourceFile) < syntax.files.size())
       fault->source = (syntax.files[statement->sourceFile] + ":" +
@@ -217,8 +222,8 @@ Block::Block(Launch &launch, uint64_t index)
   for (unsigned i = 0; i * kLanes < launch.numThreads; ++i) {
     auto warp = std::make_unique<Warp>(*this, i);
     const Code &code = *launch.program->codes.front();
-    warp->local.resize(size_t(code.localBytes) * kLanes);
-    warp->localWritten.resize(warp->local.size());
+    warp->local = ZeroedBytes(size_t(code.localBytes) * kLanes);
+    warp->localWritten = ZeroedBytes(size_t(code.localBytes) * kLanes);
     warp->localStride = code.localBytes;
     warp->frames.push_back(std::make_unique<Frame>(code));
     fillFrame(*warp->frames.back(), *warp);

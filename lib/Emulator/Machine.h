@@ -20,6 +20,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -28,10 +29,22 @@ namespace tile::emulator {
 class Block;
 class Launch;
 
+/// Bytes that are zero until written, and take memory only then.
+class ZeroedBytes {
+public:
+  explicit ZeroedBytes(size_t size = 0);
+  uint8_t *data() const { return bytes.get(); }
+
+private:
+  struct Free {
+    void operator()(uint8_t *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<uint8_t, Free> bytes;
+};
+
 /// The registers of one call of a function by one warp.
 struct Frame {
   explicit Frame(const Code &code);
-  ~Frame();
   Frame(const Frame &) = delete;
   Frame &operator=(const Frame &) = delete;
 
@@ -44,7 +57,7 @@ struct Frame {
   const Instruction *call = nullptr; ///< In the caller.
 
 private:
-  void *memory;
+  ZeroedBytes memory;
 };
 
 /// Writes constants, special registers and addresses into a new frame of
@@ -118,9 +131,11 @@ public:
 
   /// Local memory of one thread: values and, beside them, whether a byte has
   /// been written (0xFF) or in part. Grows with calls.
-  uint8_t *getLocal(unsigned lane) { return local.data() + lane * localStride; }
+  uint8_t *getLocal(unsigned lane) {
+    return local.data() + size_t(lane) * localStride;
+  }
   uint8_t *getLocalWritten(unsigned lane) {
-    return localWritten.data() + lane * localStride;
+    return localWritten.data() + size_t(lane) * localStride;
   }
   uint32_t getLocalSize() const { return localStride; }
 
@@ -140,7 +155,7 @@ private:
   std::vector<std::unique_ptr<Split>> splits;
   std::vector<std::unique_ptr<Frame>> frames;
   std::vector<std::unique_ptr<Convergence>> records;
-  std::vector<uint8_t> local, localWritten;
+  ZeroedBytes local, localWritten;
   uint32_t localStride = 0;
   unsigned nextSplit = 0;
   uint64_t issued = 0;   ///< Steps of the scheduler.

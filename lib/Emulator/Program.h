@@ -245,6 +245,16 @@ constexpr uint64_t kFirstModuleRegion = 1;
 /// is never a variable's.
 constexpr uint32_t kSharedBase = 1024;
 
+/// The most shared memory that any target lets one block use.
+constexpr uint64_t kLargestShared = 232448;
+/// The most bytes of parameters of a kernel, since PTX 8.1.
+constexpr uint64_t kLargestParameters = 32764;
+/// The most local memory of a thread, over all its calls.
+constexpr uint64_t kLargestLocal = uint64_t(512) << 10;
+/// The most registers of a warp in bytes, over all its calls: far more than any
+/// GPU has, so that a runaway recursion ends before this machine's memory does.
+constexpr uint64_t kLargestFrames = uint64_t(1) << 26;
+
 } // namespace tile::emulator
 
 #endif // TILE_LIB_EMULATOR_PROGRAM_H

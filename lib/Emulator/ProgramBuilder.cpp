@@ -28,8 +28,8 @@ private:
   /// Notes the functions and shared variables that a statement names.
   void collect(const Operand &operand);
   void collectFunctions();
-  void layOutShared();
-  void layOutParameters();
+  Error layOutShared();
+  Error layOutParameters();
   Error decode(Code &code);
   Error decode(Decoder &decoder, const Statement &statement);
 
@@ -80,7 +80,7 @@ void Builder::collectFunctions() {
 
 /// Static variables in the order of their declarations, then the dynamic ones,
 /// which all begin at one address.
-void Builder::layOutShared() {
+Error Builder::layOutShared() {
   SmallVector<const Variable *> variables(shared.begin(), shared.end());
   llvm::sort(variables, [](const Variable *a, const Variable *b) {
     return std::tie(a->location.line, a->location.column) <
@@ -98,6 +98,12 @@ void Builder::layOutShared() {
     fixedOffsets[variable] = static_cast<uint32_t>(end);
     program->sharedVariables.push_back({static_cast<uint32_t>(end), variable});
     end += variable->getSize();
+    if (end > kSharedBase + kLargestShared)
+      return syntax.makeError(
+          variable->location,
+          "'" + entry.name + "' expects at most " + Twine(kLargestShared) +
+              " bytes of shared memory, but needs " + Twine(end - kSharedBase) +
+              " up to '" + variable->name + "'");
   }
   program->staticSharedEnd = static_cast<uint32_t>(end);
   end = llvm::alignTo(end, dynamicAlignment);
@@ -108,17 +114,25 @@ void Builder::layOutShared() {
       program->sharedVariables.push_back(
           {static_cast<uint32_t>(end), variable});
     }
+  return Error::success();
 }
 
-void Builder::layOutParameters() {
+Error Builder::layOutParameters() {
   uint64_t end = 0;
   for (const Variable &parameter : entry.parameters) {
     end = llvm::alignTo(end, std::max(parameter.alignment, 1u));
     fixedOffsets[&parameter] = static_cast<uint32_t>(end);
     program->parameterOffsets.push_back(static_cast<uint32_t>(end));
     end += parameter.getSize();
+    if (end > kLargestParameters)
+      return syntax.makeError(
+          parameter.location,
+          "'" + entry.name + "' expects at most " + Twine(kLargestParameters) +
+              " bytes of parameters, but needs " + Twine(end) + " up to '" +
+              parameter.name + "'");
   }
   program->parameterBytes = static_cast<uint32_t>(end);
+  return Error::success();
 }
 
 Error Builder::decode(Decoder &decoder, const Statement &statement) {
@@ -211,7 +225,6 @@ Error Builder::decode(Code &code) {
     if (variable.space == StateSpace::Local ||
         variable.space == StateSpace::Parameter)
       addLocal(variable);
-  constexpr uint64_t kLargestLocal = uint64_t(512) << 10;
   if (localEnd > kLargestLocal)
     return syntax.makeError(
         function.location,
@@ -258,9 +271,7 @@ Error Builder::decode(Code &code) {
     if (code.code[i].flow == Flow::Call && code.code[i].a != kNoSlot)
       code.code[i + 1].isMeetingPoint = true;
   code.registers = std::move(context.registers);
-  // A frame's registers are also indexed in units of 64 bytes.
-  constexpr uint32_t kLargestFrame = uint32_t(1) << 28;
-  if (code.frameBytes > kLargestFrame)
+  if (code.frameBytes > kLargestFrames)
     return syntax.makeError(function.location,
                             "'" + function.name + "' uses too many registers");
   return Error::success();
@@ -273,8 +284,10 @@ Expected<std::unique_ptr<Program>> Builder::build() {
   target.consume_front("sm_");
   target.consumeInteger(10, program->architecture);
   collectFunctions();
-  layOutShared();
-  layOutParameters();
+  if (Error error = layOutShared())
+    return std::move(error);
+  if (Error error = layOutParameters())
+    return std::move(error);
   for (const Function *function : functions) {
     auto code = std::make_unique<Code>();
     code->function = function;

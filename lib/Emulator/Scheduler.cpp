@@ -268,21 +268,25 @@ bool WarpScheduler::call(Split &split, const Instruction &instruction,
   }
   uint32_t base = caller.localBase + caller.code->localBytes;
   uint64_t end = uint64_t(base) + callee->localBytes;
-  constexpr uint64_t kLargestLocal = uint64_t(512) << 10;
-  if (end > kLargestLocal || warp.frames.size() >= kDeepestCall) {
+  uint64_t registers = callee->frameBytes;
+  for (const std::unique_ptr<Frame> &frame : warp.frames)
+    registers += frame->code->frameBytes;
+  if (end > kLargestLocal || registers > kLargestFrames ||
+      warp.frames.size() >= kDeepestCall) {
     warp.fault(instruction, static_cast<unsigned>(__builtin_ctz(active)),
                Check::OutOfBounds,
                "calls are nested too deeply: " + Twine(warp.frames.size()) +
-                   " deep, with " + Twine(end) + " bytes of local memory");
+                   " deep, with " + Twine(end) + " bytes of local memory and " +
+                   Twine(registers) + " bytes of registers");
     return false;
   }
   if (end > warp.localStride) {
     uint32_t stride = static_cast<uint32_t>(std::max<uint64_t>(end, 256) * 2);
-    auto grow = [&](std::vector<uint8_t> &bytes) {
-      std::vector<uint8_t> larger(size_t(stride) * kLanes);
+    auto grow = [&](ZeroedBytes &bytes) {
+      ZeroedBytes larger(size_t(stride) * kLanes);
       for (unsigned lane = 0; lane != kLanes; ++lane)
-        std::copy_n(bytes.begin() + lane * warp.localStride, warp.localStride,
-                    larger.begin() + lane * stride);
+        std::copy_n(bytes.data() + size_t(lane) * warp.localStride,
+                    warp.localStride, larger.data() + size_t(lane) * stride);
       bytes = std::move(larger);
     };
     grow(warp.local);

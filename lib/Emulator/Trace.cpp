@@ -82,10 +82,11 @@ void tile::emulator::printTrace(const TraceOptions &options,
     auto it = code.registers.find(operand->variable);
     if (it == code.registers.end())
       continue;
-    for (auto [i, slot] : llvm::enumerate(it->second)) {
+    for (size_t i = 0; i != it->second.size(); ++i) {
       if (operand->component >= 0 &&
           i != static_cast<size_t>(operand->component))
         continue;
+      const Slot slot = it->second[i];
       os << "    " << operand->variable->name;
       if (it->second.size() > 1)
         os << '.' << "xyzw"[i & 3];

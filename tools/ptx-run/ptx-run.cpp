@@ -128,8 +128,16 @@ static void printEntries(const emulator::SyntaxTree &tree) {
 //===----------------------------------------------------------------------===//
 
 static Expected<std::unique_ptr<emulator::Module>> loadFile(StringRef path) {
-  if (path != "-" && llvm::sys::fs::is_directory(path))
-    return createStringError("cannot read '" + path + "': Is a directory");
+  llvm::sys::fs::file_status status;
+  if (path != "-" && !llvm::sys::fs::status(path, status)) {
+    if (llvm::sys::fs::is_directory(status))
+      return createStringError("cannot read '" + path + "': Is a directory");
+    // A device may have no end.
+    if (status.type() == llvm::sys::fs::file_type::character_file ||
+        status.type() == llvm::sys::fs::file_type::block_file)
+      return createStringError("'" + path +
+                               "': expects a regular file or a pipe");
+  }
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFileOrSTDIN(path);
   if (std::error_code error = file.getError())

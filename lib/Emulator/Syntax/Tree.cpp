@@ -54,7 +54,12 @@ StringRef SyntaxTree::getLine(Location location) const {
 }
 
 Error SyntaxTree::makeError(Location location, const Twine &message) const {
-  return make_error<PtxError>(name, location, message.str(),
+  // Names and instructions of any length are quoted.
+  constexpr size_t most = 1000;
+  std::string text = message.str();
+  if (text.size() > most)
+    text = text.substr(0, most) + "...";
+  return make_error<PtxError>(name, location, std::move(text),
                               getLine(location).str());
 }
 
