@@ -294,6 +294,14 @@ Expected<LaunchResult> Module::launch(StringRef entry, Memory &memory,
     return block.takeError();
   launch.block = *block;
   launch.numThreads = block->x * block->y * block->z;
+  const TraceOptions &trace = options.trace;
+  if (trace.enabled &&
+      (trace.block.x >= launch.grid.x || trace.block.y >= launch.grid.y ||
+       trace.block.z >= launch.grid.z ||
+       trace.warp * kLanes >= launch.numThreads))
+    return llvm::createStringError(
+        syntax.name + ": a trace expects a warp of the launch, but got warp " +
+        Twine(trace.warp) + " of block " + format(trace.block));
   const unsigned *cluster = (*function)->requiredCluster;
   if (uint64_t(std::max(cluster[0], 1u)) * std::max(cluster[1], 1u) *
           std::max(cluster[2], 1u) !=

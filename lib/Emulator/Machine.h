@@ -19,8 +19,8 @@
 #include "SharedMemory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Memory.h"
 
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -29,17 +29,22 @@ namespace tile::emulator {
 class Block;
 class Launch;
 
-/// Bytes that are zero until written, and take memory only then.
+/// Bytes that are zero until written; many of them take memory only then.
 class ZeroedBytes {
 public:
   explicit ZeroedBytes(size_t size = 0);
-  uint8_t *data() const { return bytes.get(); }
+  ~ZeroedBytes();
+  ZeroedBytes(ZeroedBytes &&other) { *this = std::move(other); }
+  ZeroedBytes &operator=(ZeroedBytes &&other) {
+    std::swap(bytes, other.bytes);
+    std::swap(mapped, other.mapped);
+    return *this;
+  }
+  uint8_t *data() const { return bytes; }
 
 private:
-  struct Free {
-    void operator()(uint8_t *bytes) const { std::free(bytes); }
-  };
-  std::unique_ptr<uint8_t, Free> bytes;
+  uint8_t *bytes = nullptr;
+  llvm::sys::MemoryBlock mapped; ///< Where the bytes are pages of their own.
 };
 
 /// The registers of one call of a function by one warp.

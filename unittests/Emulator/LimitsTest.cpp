@@ -1,6 +1,7 @@
 //===- LimitsTest.cpp - Kernels that ask for far too much -----------------===//
 
 #include "Harness.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gmock/gmock.h"
 
 using namespace tile::emulator;
@@ -104,6 +105,26 @@ TEST(Limits, LargeGridsStopAtAFault) {
     EXPECT_THAT(llvm::toString(result.takeError()),
                 HasSubstr("block: 5,0,0\n  thread: 0,0,0"));
   }
+}
+
+TEST(Limits, TracesAWarpOfTheLaunch) {
+  LaunchOptions options;
+  options.grid = {2, 1, 1};
+  options.block = Dim3{33, 1, 1};
+  options.trace.enabled = true;
+  options.trace.os = &llvm::nulls();
+  auto run = [&](Dim3 block, unsigned warp) {
+    options.trace.block = block;
+    options.trace.warp = warp;
+    llvm::Expected<LaunchResult> result =
+        launch(makeKernel("", "ret;"), {}, options);
+    return result ? "" : llvm::toString(result.takeError());
+  };
+  EXPECT_EQ(run({1, 0, 0}, 1), "");
+  EXPECT_THAT(run({1, 0, 0}, 2), HasSubstr("a trace expects a warp of the "
+                                           "launch, but got warp 2 of block "
+                                           "1,0,0"));
+  EXPECT_THAT(run({0, 1, 0}, 0), HasSubstr("warp 0 of block 0,1,0"));
 }
 
 } // namespace
