@@ -302,7 +302,8 @@ static bool resolveGlobal(const Instruction &instruction, Lanes &lanes,
   const GlobalAccess::Window &window =
       global.getWindow(addresses[__builtin_ctz(mask)]);
   uint64_t first = window.first;
-  uint8_t *host = window.host;
+  // A number: where the offset is no buffer's, the sum is not a pointer.
+  uintptr_t host = reinterpret_cast<uintptr_t>(window.host);
   // How many offsets an access may begin at.
   uint64_t limit =
       window.size >= kind.bytes && !(kind.isStore && window.readOnly)
@@ -314,7 +315,7 @@ static bool resolveGlobal(const Instruction &instruction, Lanes &lanes,
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint64_t offset = addresses[lane] - first;
     bad |= uint32_t(offset >= limit || (addresses[lane] & low)) << lane;
-    resolved.bytes[lane] = host + offset;
+    resolved.bytes[lane] = reinterpret_cast<uint8_t *>(host + offset);
   }
   for (; bad; bad &= bad - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(bad));
