@@ -135,6 +135,7 @@ Outcome runGroups(unsigned groups, unsigned read, uint32_t &value,
     body += "  %s" + n + " = getelementptr i32, ptr addrspace(3) @smem, i32 " +
             n + "\n  %g" + n +
             " = getelementptr i32, ptr addrspace(1) %in, i32 " + n + "\n" +
+            "  store i32 7, ptr addrspace(3) %s" + n + "\n" +
             getCopy("ca.4", "%s" + n, "%g" + n);
     if (i != 1)
       body += commit;
@@ -231,6 +232,15 @@ TEST(LaneSimulatorAsyncCopy, OtherThreadsNeedABarrierAfterTheWait) {
   }
   EXPECT_TRUE(
       contains(getMessage(copyOwn + waitAll + readOther), "is not ordered"));
+  EXPECT_TRUE(contains(
+      getMessage("  %first = icmp eq i32 %t, 0\n"
+                 "  br i1 %first, label %copy, label %sync\ncopy:\n" +
+                 copyOwn + "  br label %sync\nsync:\n" + syncAll +
+                 "  br i1 %first, label %wait, label %read\nwait:\n" + waitAll +
+                 "  br label %done\nread:\n" + readOther +
+                 "  br label %done\ndone:\n"),
+      "load by thread 1 of block (0,0,0) at offset 0 of shared memory is not "
+      "ordered after the store by thread 0"));
   // The copy must not overtake those who still read what it replaces.
   EXPECT_TRUE(contains(getMessage(readOther +
                                   "  %last = icmp eq i32 %t, 31\n"
@@ -243,7 +253,13 @@ TEST(LaneSimulatorAsyncCopy, OtherThreadsNeedABarrierAfterTheWait) {
   EXPECT_EQ(getMessage(readOther + syncAll + copyOwn), "");
 }
 
-TEST(LaneSimulatorAsyncCopy, NothingElseMayBeStoredThere) {
+TEST(LaneSimulatorAsyncCopy, NothingElseMayTouchTheDestination) {
+  EXPECT_TRUE(contains(
+      getMessage(copyOwn +
+                 "  %b = getelementptr i8, ptr addrspace(3) %s, i32 15\n"
+                 "  %l = load i8, ptr addrspace(3) %b\n"),
+      "load by thread 0 of block (0,0,0) at offset 15 of shared memory comes "
+      "before thread 0 has waited"));
   EXPECT_TRUE(contains(
       getMessage(copyOwn + "  store i8 1, ptr addrspace(3) %s\n"),
       "store by thread 0 of block (0,0,0) at offset 0 of shared memory comes "
