@@ -158,6 +158,29 @@ void WarpScheduler::releaseWaiting(Split &split) {
     split.steps = 0;
 }
 
+bool WarpScheduler::releaseStuck() {
+  // Who waits at a warp-wide instruction expects lanes that cannot come.
+  if (llvm::any_of(warp.splits, [](const std::unique_ptr<Split> &split) {
+        return split->mask && split->wait == Wait::Collective;
+      }))
+    return false;
+  bool released = false;
+  for (const std::unique_ptr<Convergence> &record : warp.records) {
+    uint32_t lanes = record->arrived;
+    if (!lanes)
+      continue;
+    released = true;
+    record->expected &= ~lanes;
+    record->arrived = 0;
+    Frame *frame = record->frame;
+    if (record->position == kAtReturn)
+      addSplit(lanes, returnTo(*frame, lanes), frame->caller, record->parent);
+    else
+      addSplit(lanes, record->position, frame, record->parent);
+  }
+  return released;
+}
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -317,16 +340,19 @@ bool WarpScheduler::call(Split &split, const Instruction &instruction,
   return true;
 }
 
+uint32_t WarpScheduler::returnTo(Frame &frame, uint32_t lanes) {
+  Frame &caller = *frame.caller;
+  const CallData &data = *static_cast<const CallData *>(frame.call->data);
+  for (auto [source, target] : llvm::zip(frame.code->results, data.results))
+    copyOperand(warp, lanes, frame, source, caller, target);
+  return static_cast<uint32_t>(frame.call - caller.code->code.data()) + 1;
+}
+
 void WarpScheduler::endCall(Convergence *record, uint32_t lanes, Split &split) {
   Frame *frame = record->frame;
-  Frame *caller = frame->caller;
-  const CallData &data = *static_cast<const CallData *>(frame->call->data);
-  for (auto [source, target] : llvm::zip(frame->code->results, data.results))
-    copyOperand(warp, lanes, *frame, source, *caller, target);
   split.mask = lanes;
-  split.frame = caller;
-  split.position =
-      static_cast<uint32_t>(frame->call - caller->code->code.data()) + 1;
+  split.position = returnTo(*frame, lanes);
+  split.frame = frame->caller;
   split.record = record->parent;
   erase(record);
   auto it = llvm::find_if(
@@ -853,13 +879,17 @@ bool Block::run(uint64_t budget) {
                             Twine(options.stepLimit));
       break;
     }
-    if (!ran && llvm::none_of(warps, [](const auto &warp) {
-          return WarpScheduler::canRun(*warp);
-        })) {
-      reportStuck();
-      break;
-    }
-    if (isStuck()) {
+    const bool waits = !ran && llvm::none_of(warps, [](const auto &warp) {
+      return WarpScheduler::canRun(*warp);
+    });
+    if (waits || isStuck()) {
+      // What they wait for may be for lanes to do that have come to where
+      // these would meet.
+      bool released = false;
+      for (const std::unique_ptr<Warp> &warp : warps)
+        released |= WarpScheduler(*warp).releaseStuck();
+      if (released)
+        continue;
       reportStuck();
       break;
     }

@@ -18,6 +18,10 @@ public:
   void run(uint64_t budget);
   /// Whether a split of the warp could run.
   static bool canRun(const Warp &warp);
+  /// Lets lanes that wait for others at a meeting point go on without them,
+  /// unless some lanes wait at a warp-wide instruction; for when no thread of
+  /// the block can go on. Returns whether there are such lanes.
+  bool releaseStuck();
   /// Lets every thread of a barrier go on if all have come; called when threads
   /// come or exit.
   static void checkBarriers(Block &block);
@@ -43,6 +47,9 @@ private:
   bool call(Split &split, const Instruction &instruction, uint32_t active);
   /// Lanes leave the function.
   void leave(Split &split, uint32_t active);
+  /// Hands the results of a call to the caller for some of its lanes; returns
+  /// the position after the call.
+  uint32_t returnTo(Frame &frame, uint32_t lanes);
   /// All lanes of a call have returned: back to the caller.
   void endCall(Convergence *record, uint32_t lanes, Split &split);
   void exit(Split &split, uint32_t active);
