@@ -316,9 +316,10 @@ bool WarpScheduler::call(Split &split, const Instruction &instruction,
     grow(warp.localWritten);
     warp.localStride = stride;
   }
-  forLanes(active, [&](unsigned lane) {
-    std::memset(warp.getLocalWritten(lane) + base, 0, callee->localBytes);
-  });
+  if (callee->localBytes)
+    forLanes(active, [&](unsigned lane) {
+      std::memset(warp.getLocalWritten(lane) + base, 0, callee->localBytes);
+    });
   auto frame = std::make_unique<Frame>(*callee);
   frame->localBase = base;
   frame->caller = &caller;
