@@ -95,6 +95,13 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   assign.numWarps = options.numWarps;
   passes.addPass(createTileAssignLayouts(assign));
   passes.addPass(createTileSimplifyLayoutConversions());
+  TileStageLoadsOptions stage;
+  stage.target = options.target;
+  passes.addPass(createTileStageLoads(stage));
+  TilePipelineLoopsOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.numStages = options.numStages;
+  passes.addPass(createTilePipelineLoops(pipeline));
   if (kind == EmitKind::Mlir)
     return;
   TileDistributeOptions distribute;
@@ -165,22 +172,6 @@ static std::string print(ModuleOp module, bool withLocations) {
   return text;
 }
 
-/// Says of each kernel that asks for pipeline stages that it gets none.
-static void reportStages(ModuleOp module, const CompileOptions &options) {
-  for (auto kernel : module.getOps<func::FuncOp>()) {
-    unsigned stages = options.numStages;
-    if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
-      stages = attr.getInt();
-    if (stages > 1 && kernel->hasAttr("tile.kernel"))
-      remark::missed(kernel.getLoc(),
-                     remark::RemarkOpts::name("software-pipeline")
-                         .category("tile-pipeline")
-                         .function(kernel.getName()))
-          << remark::reason("loads are not staged; num-stages has no effect")
-          << remark::metric("num-stages", stages);
-  }
-}
-
 FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
                                        const CompileOptions &options) {
   if (llvm::Error error = validate(options))
@@ -190,7 +181,6 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
 
   if (failed(dump(module, options, "0-source.mlir", print(module, false))))
     return failure();
-  reportStages(module, options);
   // Two runs, so that the stage between them can be dumped.
   PassManager full(module->getContext());
   full.enableVerifier();

@@ -29,7 +29,9 @@ using namespace tile;
 /// Whether the compiler lowers operations of this kind.
 static bool isAllowed(Operation *op) {
   if (isa<TileDialect>(op->getDialect()))
-    return !isa<ConvertLayoutOp>(op); // layouts are the compiler's
+    // Layouts and buffers are the compiler's.
+    return !isa<ConvertLayoutOp, AllocBufferOp, CopyAsyncOp, CommitCopiesOp,
+                WaitCopiesOp, BarrierOp, ReadBufferOp>(op);
   if (isa<arith::ArithDialect>(op->getDialect()))
     return !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
   if (isa<math::MathDialect>(op->getDialect()))

@@ -109,6 +109,76 @@ def TileSimplifyLayoutConversions
   let dependentDialects = ["::tile::TileDialect"];
 }
 
+def TileStageLoads : Pass<"tile-stage-loads", "::mlir::ModuleOp"> {
+  let summary = "Takes operands of multiplies in loops through shared memory";
+  let description = [{
+    Replaces each `tile.load` of a loop whose tile goes to a multiply, and whose
+    position depends on the iteration alone, by an asynchronous copy to a buffer
+    in shared memory and a read of it. What cannot be copied in pieces of at least
+    four bytes stays a load; a remark says why.
+
+    Example:
+
+    ```mlir
+    scf.for %k = ... {
+      %x = tile.load %m[%i, %k] : ... -> tensor<64x64xbf16, #lhs>
+      %r = tile.mmaf %x, ...
+    // becomes
+    %b = tile.alloc_buffer : !tile.buffer<1x64x64xbf16>
+    scf.for %k = ... {
+      tile.barrier
+      tile.copy_async %m[%i, %k] to %b[%c0] : ...
+      tile.commit_copies
+      tile.wait_copies {pending = 0 : i32}
+      %x = tile.read_buffer %b[%c0] : ... -> tensor<64x64xbf16, #lhs>
+      %r = tile.mmaf %x, ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+  ];
+  let statistics = [
+    Statistic<"numStaged", "num-staged", "Number of loads staged">,
+  ];
+}
+
+def TilePipelineLoops : Pass<"tile-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "Starts the copies of later iterations ahead";
+  let description = [{
+    Gives the buffers of a staged loop a slot per stage and moves the copies of
+    iteration i + N - 1 in front of the computation of iteration i. Right for
+    every trip count. The number of stages is `num-stages`, or the kernel's
+    `tile.num_stages`, or as many as shared memory holds, up to 4.
+
+    Example, for two stages:
+
+    ```mlir
+    %b = tile.alloc_buffer : !tile.buffer<2x64x64xbf16>
+    tile.copy_async %m[%i, %lb] to %b[%c0] if %some : ...
+    tile.commit_copies
+    scf.for %k = ... iter_args(..., %read = %c0, %fill = %c1) {
+      tile.wait_copies {pending = 0 : i32}
+      tile.copy_async %m[%i, %next] to %b[%fill] if %more : ...
+      tile.commit_copies
+      %x = tile.read_buffer %b[%read] : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+    Option<"numStages", "num-stages", "unsigned", /*default=*/"0",
+           "Stages of the pipeline; 0 chooses; the kernel's "
+           "`tile.num_stages` wins">,
+  ];
+  let statistics = [
+    Statistic<"numPipelined", "num-pipelined", "Number of loops pipelined">,
+  ];
+}
+
 def TilePrintLayouts : Pass<"tile-print-layouts", "::mlir::ModuleOp"> {
   let summary = "Prints each layout of the module as a table";
   let description = [{

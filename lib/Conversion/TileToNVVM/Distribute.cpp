@@ -215,33 +215,20 @@ void Distributor::emitArguments(LLVM::LLVMFuncOp function) {
       scalars.map(argument, value);
       continue;
     }
-    unsigned index = argument.getArgNumber();
     function.setArgAttr(next, "llvm.align", emit.builder.getI64IntegerAttr(16));
     MemRefValue memref;
     memref.type = type;
     memref.pointer = take();
     auto [strides, offset] = type.getStridesAndOffset();
-    auto promised = [&](StringRef name, unsigned dim) -> uint64_t {
-      auto attr = kernel.getArgAttrOfType<DenseI64ArrayAttr>(index, name);
-      return attr ? attr[dim] : 1;
-    };
-    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      bool dynamic = ShapedType::isDynamic(size);
-      memref.sizes.push_back(dynamic ? take() : emit.i64(size));
-      memref.sizeDivisors.push_back(
-          dynamic ? promised("tile.shape_divisible_by", dim) : size);
-    }
-    for (auto [dim, stride] : llvm::enumerate(strides)) {
-      bool dynamic = ShapedType::isDynamic(stride);
-      memref.strides.push_back(dynamic ? take() : emit.i64(stride));
-      memref.strideDivisors.push_back(
-          dynamic ? promised("tile.stride_divisible_by", dim) : stride);
-    }
-    // The layout's offset is part of the type, if static.
-    if (!ShapedType::isDynamic(offset) && offset != 0) {
+    for (int64_t size : type.getShape())
+      memref.sizes.push_back(ShapedType::isDynamic(size) ? take()
+                                                         : emit.i64(size));
+    for (int64_t stride : strides)
+      memref.strides.push_back(
+          ShapedType::isDynamic(stride) ? take() : emit.i64(stride));
+    if (!ShapedType::isDynamic(offset) && offset != 0)
       memref.offset = emit.i64(offset);
-      memref.offsetDivisor = offset;
-    }
+    memref.divisors = *getMemRefDivisors(argument);
     memrefs[argument] = std::move(memref);
   }
 }
@@ -264,6 +251,8 @@ FailureOr<LLVM::LLVMFuncOp> Distributor::run() {
   emitArguments(function);
   lane = emit.laneId();
   warp = emit.warpId();
+  if (failed(placeBuffers()))
+    return failure();
   if (failed(distributeBlock(kernel.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(emit.builder, kernel.getLoc(), ValueRange());
@@ -786,6 +775,23 @@ LogicalResult Distributor::distribute(Operation *op) {
         return success();
       })
       .Case([&](LoadOp op) { return distributeLoad(op); })
+      .Case([&](AllocBufferOp) { return success(); })
+      .Case([&](CopyAsyncOp op) { return distributeCopy(op); })
+      .Case([&](CommitCopiesOp) {
+        NVVM::CpAsyncCommitGroupOp::create(emit.builder, emit.loc);
+        return success();
+      })
+      .Case([&](WaitCopiesOp op) {
+        NVVM::CpAsyncWaitGroupOp::create(emit.builder, emit.loc,
+                                         op.getPending());
+        barrier();
+        return success();
+      })
+      .Case([&](BarrierOp) {
+        barrier();
+        return success();
+      })
+      .Case([&](ReadBufferOp op) { return distributeRead(op); })
       .Case([&](StoreOp op) { return distributeStore(op); })
       .Case([&](GatherOp op) { return distributeGather(op); })
       .Case([&](ScatterOp op) { return distributeScatter(op); })

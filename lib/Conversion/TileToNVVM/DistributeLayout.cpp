@@ -62,16 +62,34 @@ Value Distributor::shuffleXor(Value value, unsigned mask) {
   });
 }
 
+/// Whether buffers may hold data, or get some, while `op` runs: not outside the
+/// loops that use them, for these end with all copies done.
+static bool isAmongBuffers(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop.walk([](ReadBufferOp) { return WalkResult::interrupt(); })
+            .wasInterrupted())
+      return true;
+  return false;
+}
+
 FailureOr<Value> Distributor::getScratch(Operation *op, uint64_t bytes) {
-  if (bytes > options.target->maxSharedBytes)
+  unsigned base = isAmongBuffers(op) ? bufferBytes : 0;
+  if (base + bytes > options.target->maxSharedBytes)
     return op->emitOpError("needs ")
            << bytes << " bytes of shared memory to move " << op->getName()
            << " between lanes, but " << options.target->name << " has "
-           << options.target->maxSharedBytes;
-  sharedBytes = std::max<unsigned>(sharedBytes, bytes);
-  return Value(LLVM::AddressOfOp::create(
-      emit.builder, emit.loc,
-      LLVM::LLVMPointerType::get(kernel.getContext(), 3), kSharedMemoryName));
+           << options.target->maxSharedBytes - base;
+  sharedBytes = std::max<unsigned>(sharedBytes, base + bytes);
+  scratchInUse = true;
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), 3);
+  Value memory = LLVM::AddressOfOp::create(emit.builder, emit.loc, pointer,
+                                           kSharedMemoryName);
+  if (base == 0)
+    return memory;
+  return Value(LLVM::GEPOp::create(emit.builder, emit.loc, pointer,
+                                   emit.integer(8), memory,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(base)}));
 }
 
 //===----------------------------------------------------------------------===//

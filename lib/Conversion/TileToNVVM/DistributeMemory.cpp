@@ -14,8 +14,6 @@
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace tile;
 using arith::CmpIPredicate;
@@ -30,51 +28,6 @@ static Type getMemoryType(Type element) {
   if (isa<BFloat16Type, Float16Type, Float32Type>(element))
     return element;
   return IntegerType::get(element.getContext(), 8 * getElementBytes(element));
-}
-
-//===----------------------------------------------------------------------===//
-// What divides a value
-//===----------------------------------------------------------------------===//
-
-uint64_t Distributor::getDivisor(Value value) {
-  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
-    if (auto attr = dyn_cast<IntegerAttr>(constant.getValue()))
-      return attr.getValue().abs().getLimitedValue();
-  if (auto assume = value.getDefiningOp<AssumeOp>())
-    return std::lcm(
-        std::max<uint64_t>(1, assume.getDivisibleBy().value_or(1)) & 0xFFFFFFFF,
-        std::max<uint64_t>(1, getDivisor(assume.getValue()) & 0xFFFFFFFF));
-  Operation *op = value.getDefiningOp();
-  if (!op) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
-        if (argument == loop.getInductionVar())
-          return std::gcd(getDivisor(loop.getLowerBound()),
-                          getDivisor(loop.getStep()));
-    return 1;
-  }
-  if (isa<arith::MulIOp>(op)) {
-    uint64_t a = getDivisor(op->getOperand(0)),
-             b = getDivisor(op->getOperand(1));
-    bool overflow = false;
-    uint64_t product = llvm::SaturatingMultiply(a, b, &overflow);
-    return overflow ? 1 : product;
-  }
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MinUIOp,
-          arith::MaxSIOp, arith::MaxUIOp>(op))
-    return std::gcd(getDivisor(op->getOperand(0)),
-                    getDivisor(op->getOperand(1)));
-  if (isa<arith::SelectOp>(op))
-    return std::gcd(getDivisor(op->getOperand(1)),
-                    getDivisor(op->getOperand(2)));
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return getDivisor(op->getOperand(0));
-  return 1;
-}
-
-/// Whether `unit` divides a number that `divisor` divides.
-static bool divides(uint64_t unit, uint64_t divisor) {
-  return divisor % unit == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,16 +81,10 @@ LogicalResult Distributor::distributeSubView(memref::SubViewOp op) {
       return emit.i64(cast<IntegerAttr>(attr).getInt());
     return getIndexAsI64(cast<Value>(number));
   };
-  auto toDivisor = [&](OpFoldResult number) -> uint64_t {
-    if (auto attr = dyn_cast<Attribute>(number))
-      return std::abs(cast<IntegerAttr>(attr).getInt());
-    return getDivisor(cast<Value>(number));
-  };
   MemRefValue view;
   view.type = op.getType();
   view.pointer = source.pointer;
   view.offset = source.offset;
-  view.offsetDivisor = source.offsetDivisor;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (int64_t dim = 0; dim < source.type.getRank(); ++dim) {
     OpFoldResult step = op.getMixedStrides()[dim];
@@ -147,16 +94,13 @@ LogicalResult Distributor::distributeSubView(memref::SubViewOp op) {
     OpFoldResult offset = op.getMixedOffsets()[dim];
     Value moved = emit.mul(toValue(offset), source.strides[dim]);
     view.offset = view.offset ? emit.add(view.offset, moved) : moved;
-    uint64_t ofMove = toDivisor(offset) * source.strideDivisors[dim];
-    view.offsetDivisor = std::gcd(view.offsetDivisor, ofMove);
     if (dropped[dim])
       continue;
     OpFoldResult size = op.getMixedSizes()[dim];
     view.sizes.push_back(toValue(size));
-    view.sizeDivisors.push_back(toDivisor(size));
     view.strides.push_back(source.strides[dim]);
-    view.strideDivisors.push_back(source.strideDivisors[dim]);
   }
+  view.divisors = *getMemRefDivisors(op);
   memrefs[op] = std::move(view);
   return success();
 }
@@ -189,22 +133,6 @@ LogicalResult Distributor::distributeMemRefLoad(memref::LoadOp op) {
 // How a tile is accessed
 //===----------------------------------------------------------------------===//
 
-struct Distributor::TileAccess {
-  const MemRefValue *memref;
-  unsigned vector; ///< Elements per access; a power of two.
-  unsigned run;    ///< Consecutive elements that a lane holds.
-  /// The part of the offset that all registers share (i64), and what a register
-  /// adds.
-  Value threadOffset;
-  std::function<Value(unsigned r)> offset;
-  /// True where the access may happen at all: the same in the whole block. Null
-  /// for always.
-  Value uniform;
-  /// Bounds of one access; null for always.
-  std::function<Value(unsigned r)> inBounds;
-  bool needsClamp; ///< Whether `inBounds` is ever non-null.
-};
-
 Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
                                                    ValueRange indices,
                                                    const LinearLayout &layout) {
@@ -224,7 +152,7 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
   for (unsigned dim = 0; dim < rank; ++dim) {
     Value index = getIndexAsI64(indices[dim]);
     starts.push_back(emit.mul(index, emit.i64(shape[dim])));
-    bool whole = divides(shape[dim], memref.sizeDivisors[dim]);
+    bool whole = divides(shape[dim], memref.divisors.sizes[dim]);
     if (!whole)
       checkedDims.push_back(dim);
     // The first element decides for the block, and says that there is one. The
@@ -255,12 +183,12 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
     access.run = 1u << run;
     unsigned vector = std::min(1u << run, 16 / bytes);
     auto fits = [&](unsigned unit) {
-      if (!divides(unit, memref.offsetDivisor))
+      if (!divides(unit, memref.divisors.offset))
         return false;
       for (unsigned other = 0; other < rank; ++other)
-        if (other != dim && !divides(unit, memref.strideDivisors[other]))
+        if (other != dim && !divides(unit, memref.divisors.strides[other]))
           return false;
-      return divides(unit, memref.sizeDivisors[dim]);
+      return divides(unit, memref.divisors.sizes[dim]);
     };
     while (vector > 1 && !fits(vector))
       vector /= 2;

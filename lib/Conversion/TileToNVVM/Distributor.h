@@ -18,20 +18,19 @@
 #include "mlir/IR/IRMapping.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/TargetInfo.h"
+#include "tile/Transforms/Divisibility.h"
 #include "tile/Transforms/MmaPlan.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tile {
 
-/// A memref in one thread. Sizes and strides are i64, in elements; divisors are
-/// what is known to divide them (0: the number is zero).
+/// A memref in one thread. Sizes and strides are i64, in elements.
 struct MemRefValue {
   mlir::MemRefType type;
   mlir::Value pointer; ///< !llvm.ptr<1>
   mlir::Value offset;  ///< i64, elements; null for zero
   llvm::SmallVector<mlir::Value> sizes, strides;
-  llvm::SmallVector<uint64_t> sizeDivisors, strideDivisors;
-  uint64_t offsetDivisor = 0;
+  MemRefDivisors divisors;
 };
 
 /// The coordinates that a layout gives the elements of one thread: per
@@ -98,7 +97,22 @@ private:
   mlir::LogicalResult distributeStore(StoreOp op);
   mlir::LogicalResult distributeGather(GatherOp op);
   mlir::LogicalResult distributeScatter(ScatterOp op);
-  struct TileAccess;
+  /// How the threads of a block access a tile in global memory.
+  struct TileAccess {
+    const MemRefValue *memref;
+    unsigned vector; ///< Elements per access; a power of two.
+    unsigned run;    ///< Consecutive elements that a lane holds.
+    /// The part of the offset that all registers share (i64), and what a
+    /// register adds.
+    mlir::Value threadOffset;
+    std::function<mlir::Value(unsigned r)> offset;
+    /// True where the access may happen at all: the same in the whole block.
+    /// Null for always.
+    mlir::Value uniform;
+    /// Bounds of one access; null for always.
+    std::function<mlir::Value(unsigned r)> inBounds;
+    bool needsClamp; ///< Whether `inBounds` is ever non-null.
+  };
   TileAccess analyzeAccess(const MemRefValue &memref, mlir::ValueRange indices,
                            const LinearLayout &layout);
   struct ElementAccess;
@@ -108,8 +122,25 @@ private:
   /// Predicate, or null for always: true in one thread for each element of a
   /// layout that replicates over lanes or warps.
   mlir::Value emitOwner(const LinearLayout &layout);
-  /// What is known to divide a value of the kernel; 0 for zero itself.
-  uint64_t getDivisor(mlir::Value value);
+
+  //===--- DistributeBuffers.cpp -----------------------------------------===//
+  /// A buffer of shared memory in one thread.
+  struct SharedBuffer {
+    unsigned base = 0;      ///< Bytes from the start of shared memory.
+    unsigned slotBytes = 0; ///< From one slot to the next.
+    /// From a byte of a row-major slot to where it is.
+    LinearLayout swizzle;
+    /// How the block's threads divide the copies of a slot.
+    LinearLayout copyLayout;
+  };
+  /// Gives every buffer of the kernel its place.
+  mlir::LogicalResult placeBuffers();
+  mlir::LogicalResult distributeCopy(CopyAsyncOp op);
+  mlir::LogicalResult distributeRead(ReadBufferOp op);
+  /// The address of the slot, in shared memory.
+  mlir::Value getSlot(const SharedBuffer &buffer, mlir::Value slot);
+  LinearLayout chooseBufferSwizzle(AllocBufferOp op,
+                                   const LinearLayout &copyLayout);
 
   //===--- DistributeMma.cpp ---------------------------------------------===//
   mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
@@ -184,7 +215,11 @@ private:
   llvm::DenseMap<mlir::Value, Fragment> fragments;
   llvm::DenseMap<mlir::Value, MemRefValue> memrefs;
   mlir::Value lane, warp; ///< i32
+  llvm::DenseMap<mlir::Value, SharedBuffer> buffers;
+  unsigned bufferBytes = 0; ///< Shared memory that buffers take, from 0.
   unsigned sharedBytes = 0;
+  /// Whether a thread may still read scratch memory, which buffers share.
+  bool scratchInUse = false;
 };
 
 /// The name of the dynamic shared memory of a module.

@@ -1,0 +1,142 @@
+//===- TileBufferOps.td - Tiles in shared memory -----------*- tablegen -*-===//
+//
+// Staging: tiles on their way from global memory through shared memory. The
+// compiler makes these operations between layout assignment and distribution;
+// a kernel may not use them. They do not say by which instruction a copy moves,
+// only when it has arrived.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_DIALECT_TILE_IR_TILEBUFFEROPS_TD
+#define TILE_DIALECT_TILE_IR_TILEBUFFEROPS_TD
+
+include "tile/Dialect/Tile/IR/TileDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/OpBase.td"
+
+def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "slots of shared memory, one tile each";
+  let description = [{
+    `!tile.buffer<3x128x64xf8E4M3FN>` has three slots for tiles of 128 by 64. How
+    the elements of a slot are arranged is chosen at distribution, from the
+    layouts of those who write and read it.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumSlots() const { return getShape().front(); }
+    /// The shape of the tile in a slot.
+    ::llvm::ArrayRef<int64_t> getTileShape() const {
+      return getShape().drop_front();
+    }
+    /// Bytes of one slot.
+    int64_t getSlotBytes() const;
+  }];
+}
+
+class Tile_BufferOp<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits # [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
+
+def Tile_AllocBufferOp : Tile_BufferOp<"alloc_buffer"> {
+  let summary = "shared memory for the whole run of a block";
+  let description = [{
+    Example:
+
+    ```mlir
+    %b = tile.alloc_buffer : !tile.buffer<3x128x64xf8E4M3FN>
+    ```
+  }];
+  let results = (outs Tile_Buffer:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+}
+
+def Tile_CopyAsyncOp : Tile_BufferOp<"copy_async",
+                                     [AttrSizedOperandSegments]> {
+  let summary = "begins to copy the tile at a tile-space index to a slot";
+  let description = [{
+    The slot gets what `tile.load` with these indices would give, elements outside
+    the memref zero. Nothing happens where `predicate` is given and false. The copy
+    belongs to the group that the next `tile.commit_copies` closes. Nobody may
+    touch the slot until a `tile.wait_copies` has waited for that group.
+
+    Example:
+
+    ```mlir
+    tile.copy_async %x[%m, %k] to %b[%slot] if %p
+       : memref<?x?xf8E4M3FN, strided<[?, 1]>>, !tile.buffer<3x128x64xf8E4M3FN>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
+                       Tile_Buffer:$buffer, Index:$slot,
+                       Optional<I1>:$predicate);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $buffer `[` $slot `]` (`if` $predicate^)?
+    attr-dict `:` type($source) `,` qualified(type($buffer))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CommitCopiesOp : Tile_BufferOp<"commit_copies"> {
+  let summary = "closes a group of copies";
+  let description = [{
+    The group may be empty.
+
+    Example:
+
+    ```mlir
+    tile.commit_copies
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitCopiesOp : Tile_BufferOp<"wait_copies"> {
+  let summary = "waits until at most `pending` groups are under way";
+  let description = [{
+    Afterwards every thread of the block may read what the older groups have
+    copied, and every thread has done what stands before: it is a barrier too.
+
+    Example:
+
+    ```mlir
+    tile.wait_copies {pending = 1 : i32}
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_BarrierOp : Tile_BufferOp<"barrier"> {
+  let summary = "every thread of the block has done what stands before";
+  let description = [{
+    Example:
+
+    ```mlir
+    tile.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ReadBufferOp : Tile_BufferOp<"read_buffer"> {
+  let summary = "the tile in a slot";
+  let description = [{
+    Example:
+
+    ```mlir
+    %t = tile.read_buffer %b[%slot]
+       : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN, #layout>
+    ```
+  }];
+  let arguments = (ins Tile_Buffer:$buffer, Index:$slot);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat =
+      "$buffer `[` $slot `]` attr-dict `:` qualified(type($buffer)) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // TILE_DIALECT_TILE_IR_TILEBUFFEROPS_TD

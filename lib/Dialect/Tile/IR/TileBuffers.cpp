@@ -1,0 +1,117 @@
+//===- TileBuffers.cpp - Tiles in shared memory ---------------------------===//
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// The type
+//===----------------------------------------------------------------------===//
+
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  return BufferType::getChecked([&] { return parser.emitError(loc); },
+                                parser.getContext(), ArrayRef<int64_t>(shape),
+                                element);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (int64_t extent : getShape())
+    printer << extent << 'x';
+  printer << getElementType() << '>';
+}
+
+LogicalResult
+BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   ArrayRef<int64_t> shape, Type elementType) {
+  if (shape.size() < 2)
+    return emitError() << "expects a number of slots and the shape of a tile, "
+                          "but got "
+                       << shape.size() << " extents";
+  if (shape.front() < 1)
+    return emitError() << "expects at least one slot, but got "
+                       << shape.front();
+  if (!isMemoryElementType(elementType))
+    return emitError() << "expects elements that have bytes of their own, but "
+                          "got "
+                       << elementType;
+  if (!isTile(RankedTensorType::get(shape.drop_front(), elementType)))
+    return emitError() << "expects slots of power-of-two extents";
+  return success();
+}
+
+int64_t BufferType::getSlotBytes() const {
+  return ShapedType::getNumElements(getTileShape()) *
+         getElementBits(getElementType()) / 8;
+}
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+void AllocBufferOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(),
+                       getOperation()->getResult(0));
+}
+
+void CopyAsyncOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getBufferMutable());
+}
+
+void ReadBufferOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getBufferMutable());
+}
+
+// These order the others, so they read and write everything.
+static void addOrder(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void CommitCopiesOp::getEffects(Effects &effects) { addOrder(effects); }
+void WaitCopiesOp::getEffects(Effects &effects) { addOrder(effects); }
+void BarrierOp::getEffects(Effects &effects) { addOrder(effects); }
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult CopyAsyncOp::verify() {
+  auto source = dyn_cast<MemRefType>(getSource().getType());
+  BufferType buffer = getBuffer().getType();
+  if (!source || source.getElementType() != buffer.getElementType())
+    return emitOpError("expects a memref of ")
+           << buffer.getElementType() << ", but got " << getSource().getType();
+  auto rank = static_cast<int64_t>(buffer.getTileShape().size());
+  if (source.getRank() != rank ||
+      static_cast<int64_t>(getIndices().size()) != rank)
+    return emitOpError("expects a memref and indices of rank ")
+           << rank << ", but got rank " << source.getRank() << " and "
+           << getIndices().size() << " indices";
+  return success();
+}
+
+LogicalResult ReadBufferOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  RankedTensorType tile = getType();
+  if (tile.getShape() != buffer.getTileShape() ||
+      tile.getElementType() != buffer.getElementType())
+    return emitOpError("expects the tile of a slot of ")
+           << buffer << ", but got " << tile;
+  return success();
+}

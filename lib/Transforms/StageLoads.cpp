@@ -1,0 +1,196 @@
+//===- StageLoads.cpp - Operands on their way through shared memory -------===//
+//
+// This file implements the pass that gives the operands of multiplies in loops
+// a way through shared memory: each byte is fetched once by the block, in wide
+// pieces, and read from there by the lanes that need it. The copies stand at
+// the start of the iteration that uses them; `tile-pipeline-loops` moves them
+// ahead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Target/TargetInfo.h"
+#include "tile/Transforms/Divisibility.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILESTAGELOADS
+#include "tile/Transforms/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Whether every use of a tile ends in a multiply, with nothing but relabelling
+/// on the way.
+static bool feedsMultiply(Value tile) {
+  if (tile.use_empty())
+    return false;
+  return llvm::all_of(tile.getUsers(), [](Operation *user) {
+    if (isa<MmaFOp, MmaFScaledOp>(user))
+      return true;
+    return isa<UnpackOp, PermuteOp, ReshapeOp>(user) &&
+           feedsMultiply(user->getResult(0));
+  });
+}
+
+/// Why a tile cannot be copied asynchronously, or an empty string: every piece
+/// of at least four bytes must be aligned, and inside or outside the memref as
+/// a whole.
+static std::string checkPieces(LoadOp load) {
+  auto type = cast<MemRefType>(load.getSource().getType());
+  std::optional<MemRefDivisors> divisors = getMemRefDivisors(load.getSource());
+  if (!divisors)
+    return "the memref is no argument of the kernel or view of one";
+  unsigned bytes = getElementBits(type.getElementType()) / 8;
+  uint64_t unit = std::max(1u, 4 / bytes); // elements
+  ArrayRef<int64_t> shape = load.getType().getShape();
+  auto [strides, offset] = type.getStridesAndOffset();
+  for (unsigned dim = type.getRank(); dim-- > 0;) {
+    if (strides[dim] != 1 || shape[dim] == 1)
+      continue;
+    if (!divides(unit, shape[dim]))
+      return "its rows have less than four bytes";
+    bool aligned =
+        divides(unit, divisors->offset) && divides(unit, divisors->sizes[dim]);
+    for (unsigned other = 0; other < strides.size(); ++other)
+      aligned &= other == dim || divides(unit, divisors->strides[other]);
+    if (!aligned)
+      return "extents, strides and offsets are not known to be multiples of " +
+             std::to_string(unit) + " elements";
+    return "";
+  }
+  return "no dimension of it has stride 1";
+}
+
+/// Collects what of the loop's body the indices of `load` are computed by.
+/// Returns false if that cannot be repeated for another iteration.
+static bool collectIndexSlice(Value value, scf::ForOp loop,
+                              llvm::SetVector<Operation *> &slice) {
+  if (value == loop.getInductionVar())
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() != loop.getBody();
+  Operation *op = value.getDefiningOp();
+  if (!loop->isProperAncestor(op))
+    return true;
+  // It will be computed for iterations that there are none of.
+  if (op->getBlock() != loop.getBody() || op->getNumRegions() || !isPure(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!collectIndexSlice(operand, loop, slice))
+      return false;
+  slice.insert(op);
+  return true;
+}
+
+namespace {
+
+struct StageLoads : public tile::impl::TileStageLoadsBase<StageLoads> {
+  using Base::Base;
+
+  void runOnOperation() override;
+  void stage(scf::ForOp loop, func::FuncOp kernel);
+};
+
+} // namespace
+
+/// Whether anything in the loop writes to global memory.
+static bool writesMemory(scf::ForOp loop) {
+  return loop
+      .walk([](Operation *op) {
+        return isa<StoreOp, ScatterOp>(op) ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel) {
+  SmallVector<LoadOp> loads;
+  llvm::SetVector<Operation *> slice;
+  for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+    if (!feedsMultiply(load.getResult()))
+      continue;
+    auto refuse = [&](StringRef reason) {
+      remark::missed(load.getLoc(), remark::RemarkOpts::name("stage-load")
+                                        .category("tile-stage-loads")
+                                        .function(kernel.getName()))
+          << remark::reason("{0}", reason);
+    };
+    if (writesMemory(loop)) {
+      refuse("the loop writes memory");
+      continue;
+    }
+    if (std::string reason = checkPieces(load); !reason.empty()) {
+      refuse(reason);
+      continue;
+    }
+    llvm::SetVector<Operation *> ofLoad;
+    bool repeats = true;
+    for (Value operand : load->getOperands())
+      repeats &= collectIndexSlice(operand, loop, ofLoad);
+    if (!repeats) {
+      refuse("its position depends on more than the iteration");
+      continue;
+    }
+    slice.insert(ofLoad.begin(), ofLoad.end());
+    loads.push_back(load);
+  }
+  if (loads.empty())
+    return;
+
+  // Slice, barrier, copies, wait, reads, and then the rest of the body.
+  Operation *first = &loop.getBody()->front();
+  OpBuilder builder(first);
+  Operation *start = BarrierOp::create(builder, loop.getLoc());
+  for (Operation *op : slice)
+    op->moveBefore(start);
+  OpBuilder before(loop);
+  builder.setInsertionPointAfter(start);
+  Value slot = arith::ConstantIndexOp::create(before, loop.getLoc(), 0);
+  SmallVector<Value> buffers;
+  for (LoadOp load : loads) {
+    RankedTensorType tile = load.getType();
+    SmallVector<int64_t> shape = {1};
+    llvm::append_range(shape, tile.getShape());
+    auto type = BufferType::get(&getContext(), shape, tile.getElementType());
+    Value buffer = AllocBufferOp::create(before, load.getLoc(), type);
+    CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
+                        load.getIndices(), buffer, slot, Value());
+    buffers.push_back(buffer);
+  }
+  CommitCopiesOp::create(builder, loop.getLoc());
+  WaitCopiesOp::create(builder, loop.getLoc(), 0);
+  for (auto [load, buffer] : llvm::zip_equal(loads, buffers)) {
+    Value read = ReadBufferOp::create(builder, load.getLoc(), load.getType(),
+                                      buffer, slot);
+    load.getResult().replaceAllUsesWith(read);
+  }
+  for (LoadOp load : loads)
+    load.erase();
+  numStaged += loads.size();
+}
+
+void StageLoads::runOnOperation() {
+  llvm::Expected<const TargetInfo *> info = findTarget(target);
+  if (!info) {
+    getOperation().emitError() << llvm::toString(info.takeError());
+    return signalPassFailure();
+  }
+  if (!(*info)->has(Capability::CpAsync))
+    return;
+  for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+    SmallVector<scf::ForOp> loops;
+    kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      stage(loop, kernel);
+  }
+}

@@ -1,0 +1,58 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+func.func @no_slots() {
+  // expected-error @below {{expects a number of slots and the shape of a tile, but got 1 extents}}
+  %b = tile.alloc_buffer : !tile.buffer<16xbf16>
+  return
+}
+
+// -----
+
+func.func @empty() {
+  // expected-error @below {{expects at least one slot, but got 0}}
+  %b = tile.alloc_buffer : !tile.buffer<0x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @codes() {
+  // expected-error @below {{expects elements that have bytes of their own, but got 'f4E2M1FN'}}
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xf4E2M1FN>
+  return
+}
+
+// -----
+
+func.func @ragged() {
+  // expected-error @below {{expects slots of power-of-two extents}}
+  %b = tile.alloc_buffer : !tile.buffer<2x16x12xbf16>
+  return
+}
+
+// -----
+
+func.func @other_elements(%x: memref<?x?xf16>, %i: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a memref of 'bf16', but got 'memref<?x?xf16>'}}
+  tile.copy_async %x[%i, %i] to %b[%i] : memref<?x?xf16>, !tile.buffer<2x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @other_rank(%x: memref<?xbf16>, %i: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a memref and indices of rank 2, but got rank 1 and 1 indices}}
+  tile.copy_async %x[%i] to %b[%i] : memref<?xbf16>, !tile.buffer<2x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @other_tile(%i: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects the tile of a slot of '!tile.buffer<2x16x16xbf16>', but got 'tensor<16x32xbf16>'}}
+  %t = tile.read_buffer %b[%i] : !tile.buffer<2x16x16xbf16> -> tensor<16x32xbf16>
+  return
+}

@@ -1,0 +1,50 @@
+// RUN: tile-opt %s --tile-pipeline-loops="target=sm_80 num-stages=3" | FileCheck %s
+// RUN: tile-opt %s --tile-pipeline-loops="target=sm_80 num-stages=1" | FileCheck %s --check-prefix=ONE
+// RUN: tile-opt %s --tile-pipeline-loops="target=sm_80" | FileCheck %s --check-prefix=CHOSEN
+
+!m = memref<64x64xbf16>
+
+// Two iterations ahead of the loop, each if there is one; in the loop the wait,
+// the copies of the iteration after next, then the work.
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME: %[[X:.*]]: memref<64x64xbf16>, %{{.*}}: tensor<16x8xf32>, %[[N:.*]]: index
+// CHECK: %[[B:.*]] = tile.alloc_buffer : !tile.buffer<3x16x32xbf16>
+// CHECK: %[[P0:.*]] = arith.cmpi slt, %{{.*}}, %[[N]]
+// CHECK: tile.copy_async %[[X]][%{{.*}}, %{{.*}}] to %[[B]][%{{.*}}] if %[[P0]]
+// CHECK-NEXT: tile.commit_copies
+// CHECK: %[[P1:.*]] = arith.cmpi slt, %{{.*}}, %[[N]]
+// CHECK: tile.copy_async %[[X]][%{{.*}}, %{{.*}}] to %[[B]][%{{.*}}] if %[[P1]]
+// CHECK-NEXT: tile.commit_copies
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[READ:.*]] = %{{.*}}, %[[FILL:.*]] = %{{.*}})
+// CHECK-NEXT: tile.wait_copies {pending = 1 : i32}
+// CHECK: %[[NEXT:.*]] = arith.addi %[[K]], %{{.*}}
+// CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[N]]
+// CHECK: tile.copy_async %[[X]][%{{.*}}, %[[NEXT]]] to %[[B]][%[[FILL]]] if %[[MORE]]
+// CHECK-NEXT: tile.commit_copies
+// CHECK: tile.read_buffer %[[B]][%[[READ]]]
+// CHECK: tile.mmaf
+// CHECK-COUNT-2: arith.select
+// CHECK: scf.yield
+
+// ONE: tile.alloc_buffer : !tile.buffer<1x16x32xbf16>
+// ONE: scf.for
+// ONE: tile.barrier
+// ONE: tile.wait_copies {pending = 0 : i32}
+
+// CHOSEN: tile.alloc_buffer : !tile.buffer<4x16x32xbf16>
+// CHOSEN: tile.wait_copies {pending = 2 : i32}
+func.func @loop(%x: !m, %acc: tensor<16x8xf32>, %n: index, %y: tensor<32x8xbf16>) -> tensor<16x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tile.alloc_buffer : !tile.buffer<1x16x32xbf16>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %acc) -> (tensor<16x8xf32>) {
+    tile.barrier
+    tile.copy_async %x[%c0, %k] to %b[%c0] : !m, !tile.buffer<1x16x32xbf16>
+    tile.commit_copies
+    tile.wait_copies {pending = 0 : i32}
+    %p = tile.read_buffer %b[%c0] : !tile.buffer<1x16x32xbf16> -> tensor<16x32xbf16>
+    %s = tile.mmaf %p, %y, %a : tensor<16x32xbf16>, tensor<32x8xbf16>, tensor<16x8xf32>
+    scf.yield %s : tensor<16x8xf32>
+  }
+  return %r : tensor<16x8xf32>
+}
