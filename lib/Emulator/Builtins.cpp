@@ -2,7 +2,7 @@
 
 #include "Builtins.h"
 #include "Machine.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -67,6 +67,9 @@ static uint64_t getArgument(const CallData &call, const Lanes &lanes,
   return value;
 }
 
+/// The longest text of one argument, and so the largest width and precision.
+static constexpr int kMostPrinted = 511;
+
 /// Formats as C's printf does. The arguments lie one after another, each
 /// aligned to its size, as CUDA's compilers put them.
 static std::string format(Warp &warp, unsigned lane, StringRef pattern,
@@ -87,27 +90,42 @@ static std::string format(Warp &warp, unsigned lane, StringRef pattern,
       continue;
     }
     std::string spec = "%";
-    bool isLong = false;
-    for (++i; i < pattern.size(); ++i) {
-      char c = pattern[i];
-      if (c == '*') {
-        spec += std::to_string(static_cast<int32_t>(next(4)));
-        continue;
+    ++i;
+    auto takeAny = [&](StringRef characters) {
+      while (i < pattern.size() && characters.contains(pattern[i]))
+        spec += pattern[i++];
+    };
+    // A width or precision: digits, or a star for an argument.
+    auto takeNumber = [&] {
+      StringRef rest = pattern.drop_front(std::min(i, pattern.size()));
+      StringRef digits = rest.take_while(llvm::isDigit);
+      int number = kMostPrinted;
+      if (rest.starts_with("*")) {
+        number = static_cast<int32_t>(next(4));
+        ++i;
+      } else if (digits.empty()) {
+        return;
+      } else {
+        digits.getAsInteger(10, number); // Left where it is too large.
+        i += digits.size();
       }
-      if (c == 'l' || c == 'j' || c == 'z' || c == 't') {
-        isLong = true;
-        continue;
-      }
-      if (c == 'h')
-        continue;
-      if (!StringRef("-+ #0123456789.").contains(c))
-        break;
-      spec += c;
+      spec += std::to_string(std::clamp(number, -kMostPrinted, kMostPrinted));
+    };
+    takeAny("-+ #0");
+    takeNumber();
+    if (i < pattern.size() && pattern[i] == '.') {
+      spec += pattern[i++];
+      takeNumber();
+      // A negative precision counts as none.
+      if (size_t at = spec.find(".-"); at != std::string::npos)
+        spec.resize(at);
     }
+    bool isLong = false;
+    for (; i < pattern.size() && StringRef("hljzt").contains(pattern[i]); ++i)
+      isLong |= pattern[i] != 'h';
     if (i >= pattern.size())
       break;
-    // A width can be as long as the text asks for, but no longer than this.
-    char buffer[512];
+    char buffer[kMostPrinted + 1] = {};
     char kind = pattern[i];
     switch (kind) {
     case '%':

@@ -1,6 +1,7 @@
 //===- CallsTest.cpp - What goes in and out of device functions -----------===//
 
 #include "Harness.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gmock/gmock.h"
 
 using namespace tile::emulator;
@@ -139,6 +140,47 @@ TEST(Calls, RejectsOtherSizesOfBuiltins) {
       HasSubstr("expects 4 bytes, but got 'r' of 1 bytes"));
   EXPECT_THAT(getError(makeModule(print, "call (%r0), vprintf, (%d0);")),
               HasSubstr("'vprintf' expects 2 parameters, but got 1"));
+}
+
+/// What `vprintf` of `pattern` prints for one argument of eight bytes.
+std::string print(llvm::StringRef pattern, llvm::StringRef value) {
+  std::string bytes;
+  for (char c : pattern)
+    bytes += std::to_string(static_cast<unsigned>(c)) + ", ";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  LaunchOptions options;
+  options.block = Dim3{1, 1, 1};
+  options.output = &os;
+  std::vector<uint8_t> out(4);
+  llvm::Expected<LaunchResult> result = launch(
+      makeModule(".extern .func (.param .b32 r) vprintf(.param .b64 a, .param "
+                 ".b64 b);\n.global .b8 s[] = {" +
+                     bytes + "0};",
+                 (".local .b64 l[2]; st.local.b64 [l], " + value +
+                  "; mov.u64 %d0, s; mov.u64 %d1, l; cvta.local.u64 %d1, %d1;\n"
+                  "call (%r0), vprintf, (%d0, %d1);")
+                     .str()),
+      {&out}, options);
+  if (!result)
+    return llvm::toString(result.takeError());
+  return text;
+}
+
+TEST(Calls, PrintsWhateverThePatternSays) {
+  EXPECT_EQ(print("<%lld>", "-7"), "<-7>");
+  EXPECT_EQ(print("<%5.2f>", "0x4004000000000000"), "< 2.50>");
+  // A width, given or as an argument, that no buffer has.
+  EXPECT_EQ(print("%600d", "5").size(), 511u);
+  EXPECT_EQ(print("%99999999999d", "5").size(), 511u);
+  EXPECT_EQ(print("%*d", "0x7fffffff").size(), 511u);
+  EXPECT_EQ(print("%.99999999999d", "5").size(), 511u);
+  EXPECT_EQ(print("<%**d>", "5"), "<%5*d>");
+  EXPECT_EQ(print("<%.*f>", "-3"), "<0.000000>");
+  // Nothing is written through %n, and nothing is read past the end.
+  EXPECT_EQ(print("<%n>", "5"), "<%n>");
+  EXPECT_EQ(print("<%", "5"), "<");
+  EXPECT_EQ(print("<%s>", "0x123456789"), "<>");
 }
 
 } // namespace
