@@ -4,11 +4,12 @@
 //   tile-compile nvfp4_linear_aligned.mlir --target=sm_120a -DBM=64 -DBN=64 -DBK=128
 //
 // z[M,N] = alpha * x[M,K] . y[N,K]^T; the grid is ceil(M/BM), ceil(N/BN). A row
-// of x or y is K/2 bytes, a multiple of 32, so the values that a lane holds side
-// by side are one load of a word; a row of scales is K/16 bytes, a multiple of 4,
-// and so are they where a lane needs four. M needs no promise: rows do not touch.
-// Without promises every byte is loaded alone. A device checks promises before a
-// launch; who launches the PTX without one must keep them.
+// of x or y is K/2 bytes, a multiple of 32, so a tile of it is copied to shared
+// memory in pieces of 16 bytes; a row of scales is K/16 bytes, a multiple of 4, so
+// scales go in pieces of 4. The copies of later steps are under way while one is
+// multiplied. M needs no promise: rows do not touch. Without promises every byte
+// is loaded alone. A device checks promises before a launch; who launches the PTX
+// without one must keep them.
 
 !out    = memref<?x?xf32, strided<[?, 1]>>
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
