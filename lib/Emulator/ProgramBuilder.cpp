@@ -120,6 +120,10 @@ Error Builder::layOutShared() {
 Error Builder::layOutParameters() {
   uint64_t end = 0;
   for (const Variable &parameter : entry.parameters) {
+    if (parameter.space == StateSpace::Register)
+      return syntax.makeError(parameter.location,
+                              "a kernel expects '.param' parameters, but '" +
+                                  parameter.name + "' is a register");
     end = llvm::alignTo(end, std::max(parameter.alignment, 1u));
     fixedOffsets[&parameter] = static_cast<uint32_t>(end);
     program->parameterOffsets.push_back(static_cast<uint32_t>(end));

@@ -49,6 +49,12 @@ TEST(Limits, Parameters) {
                 "4294967296 up to 'a'"));
 }
 
+TEST(Limits, ParametersAreNoRegisters) {
+  EXPECT_THAT(getError(makeKernel(".reg .b32 x", "ret;")),
+              HasSubstr("k.ptx:4:29: error: a kernel expects '.param' "
+                        "parameters, but 'x' is a register"));
+}
+
 TEST(Limits, LocalMemory) {
   EXPECT_THAT(getError(makeKernel("", ".local .b8 l[524289]; ret;")),
               HasSubstr("'k' expects at most 524288 bytes of local memory, but "
