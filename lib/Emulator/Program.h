@@ -78,13 +78,13 @@ using Execute = void (*)(const Instruction &, Lanes &);
 
 /// How the scheduler treats an instruction.
 enum class Flow : uint8_t {
-  Next,       ///< Executes and goes on.
-  Branch,     ///< `bra`: `target`.
-  BranchTable,///< `brx.idx`: `a` is the index, `targets` the table.
+  Next,        ///< Executes and goes on.
+  Branch,      ///< `bra`: `target`.
+  BranchTable, ///< `brx.idx`: `a` is the index, `targets` the table.
   Call,
   Return,
   Exit,
-  Barrier,    ///< `bar`/`barrier`; see `BarrierOperation`.
+  Barrier, ///< `bar`/`barrier`; see `BarrierOperation`.
   /// Executes once the lanes of its member mask have all come: the mask in slot
   /// `members`, or all lanes of the warp where that is kNoSlot.
   Collective,
@@ -104,7 +104,7 @@ struct Instruction {
   /// such a branch is a position from the start, not a label.
   bool isHidden = false;
   bool isMeetingPoint = false; ///< Lanes of some branch meet here again.
-  Slot members = kNoSlot; ///< Collective.
+  Slot members = kNoSlot;      ///< Collective.
   /// Position among all instructions of the program; the key of counters.
   uint32_t index = 0;
   /// Branch: where to, and where the lanes meet again (a position in the same
@@ -136,18 +136,47 @@ struct FrameValue {
 
 /// Special registers that do not change while a kernel runs.
 enum class SpecialRegister : uint8_t {
-  TidX, TidY, TidZ,
-  NtidX, NtidY, NtidZ,
-  CtaidX, CtaidY, CtaidZ,
-  NctaidX, NctaidY, NctaidZ,
-  LaneId, WarpId, NwarpId, SmId, NsmId, GridId,
-  LanemaskEq, LanemaskLt, LanemaskLe, LanemaskGt, LanemaskGe,
-  DynamicSmemSize, TotalSmemSize, AggrSmemSize,
-  ClusterIdX, ClusterIdY, ClusterIdZ,
-  NclusterIdX, NclusterIdY, NclusterIdZ,
-  ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ,
-  ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ,
-  ClusterCtarank, ClusterNctarank, IsExplicitCluster,
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NwarpId,
+  SmId,
+  NsmId,
+  GridId,
+  LanemaskEq,
+  LanemaskLt,
+  LanemaskLe,
+  LanemaskGt,
+  LanemaskGe,
+  DynamicSmemSize,
+  TotalSmemSize,
+  AggrSmemSize,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NclusterIdX,
+  NclusterIdY,
+  NclusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtarank,
+  ClusterNctarank,
+  IsExplicitCluster,
   Zero, ///< `%envreg`, `%pm` and the like.
 };
 
@@ -182,7 +211,8 @@ struct Code {
 
 /// What Flow::Call has as `data`.
 struct CallData {
-  /// The callee of a direct call, else null: `Instruction::a` holds its address.
+  /// The callee of a direct call, else null: `Instruction::a` holds its
+  /// address.
   const Code *callee = nullptr;
   llvm::SmallVector<CallOperand> arguments, results;
   /// A function of the emulator's own ("vprintf"), or null. It finds its
@@ -211,8 +241,8 @@ struct Program {
   /// order: atomics that return a value or add floats, loads that bypass
   /// caches. Such blocks run on one host thread.
   bool blocksCommunicate = false;
-  /// Functions by their address in generic space, for indirect calls. Any number
-  /// is looked up, so no DenseMap, which has keys of its own.
+  /// Functions by their address in generic space, for indirect calls. Any
+  /// number is looked up, so no DenseMap, which has keys of its own.
   std::unordered_map<uint64_t, const Code *> functionAddresses;
   llvm::BumpPtrAllocator allocator;
   /// Destroys what `allocate` made.

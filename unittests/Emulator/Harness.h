@@ -63,16 +63,16 @@ inline std::vector<uint8_t> runLanes(llvm::StringRef body,
                                      llvm::StringRef target = "sm_90a",
                                      llvm::StringRef version = "8.8",
                                      LaunchOptions options = {}) {
-  std::string text = makeKernel(
-      ".param .u64 pin, .param .u64 pout",
-      (".reg .b64 %in, %out, %lane64; .reg .b32 %lane;\n"
-       "mov.u32 %lane, %tid.x; cvt.u64.u32 %lane64, %lane;\n"
-       "ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout];\n"
-       "mad.lo.s64 %in, %lane64, " +
-       llvm::Twine(inBytes) + ", %in;\nmad.lo.s64 %out, %lane64, " +
-       llvm::Twine(outBytes) + ", %out;\n" + body + "\nret;")
-          .str(),
-      target, version);
+  std::string text =
+      makeKernel(".param .u64 pin, .param .u64 pout",
+                 (".reg .b64 %in, %out, %lane64; .reg .b32 %lane;\n"
+                  "mov.u32 %lane, %tid.x; cvt.u64.u32 %lane64, %lane;\n"
+                  "ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout];\n"
+                  "mad.lo.s64 %in, %lane64, " +
+                  llvm::Twine(inBytes) + ", %in;\nmad.lo.s64 %out, %lane64, " +
+                  llvm::Twine(outBytes) + ", %out;\n" + body + "\nret;")
+                     .str(),
+                 target, version);
   in.resize(32 * inBytes);
   std::vector<uint8_t> out(32 * outBytes, 0xFF);
   llvm::Expected<LaunchResult> result = launch(text, {&in, &out}, options);
