@@ -273,8 +273,13 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
                              llvm::cl::desc("auto, hardware or software"),
                              llvm::cl::init("auto")};
 
+  Option<unsigned> numStages{*this, "num-stages",
+                             llvm::cl::desc("Pipeline stages; 0 chooses"),
+                             llvm::cl::init(0)};
+
   CompileOptions get() const {
     CompileOptions options;
+    options.numStages = numStages;
     options.target = target;
     options.mmaPath = mmaPath;
     options.numWarps = numWarps;
@@ -288,7 +293,7 @@ void tile::registerTilePipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "tile-to-layouts",
       "From a tile kernel to distributed tiles: legalize multiplies, assign "
-      "layouts, simplify conversions",
+      "layouts, simplify conversions, stage operands, pipeline loops",
       [](OpPassManager &passes, const PipelineOptions &options) {
         buildPipeline(passes, options.get(), EmitKind::Mlir);
       });

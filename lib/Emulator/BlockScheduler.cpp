@@ -97,7 +97,7 @@ void Block::reportStuck() {
     return instruction.statement
                ? "line " +
                      std::to_string(instruction.statement->location.line) +
-                     ": " + instruction.statement->text.str()
+                     ": " + formatStatement(*instruction.statement)
                : std::string("the end");
   };
   for (const std::unique_ptr<Warp> &warp : warps) {

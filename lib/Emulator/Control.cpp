@@ -203,6 +203,8 @@ static Error decodeCall(Decoder &decoder) {
     address = *slot;
   }
   bool isBuiltin = call.builtin != nullptr;
+  // What it prints cannot be taken back, so no run may be repeated.
+  decoder.getProgram().blocksCommunicate |= isBuiltin;
   const CallData *data = decoder.getProgram().own(std::move(call));
   Instruction &instruction = decoder.emit(isBuiltin ? executeBuiltin : nullptr,
                                           InstructionClass::Control);

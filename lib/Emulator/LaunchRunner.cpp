@@ -1,6 +1,7 @@
 //===- LaunchRunner.cpp - Runs all blocks of a launch ---------------------===//
 
 #include "LaunchRunner.h"
+#include "Trace.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
@@ -230,7 +231,7 @@ static Statistics makeStatistics(const Launch &launch, uint64_t blocks,
         line.source = (program.syntax->files[statement.sourceFile] + ":" +
                        llvm::Twine(statement.sourceLine))
                           .str();
-      line.instruction = statement.text.str();
+      line.instruction = formatStatement(statement);
       line.instructionClass = instruction.instructionClass;
       line.counters = counters;
       statistics.lines.push_back(std::move(line));

@@ -1,6 +1,7 @@
 //===- Machine.cpp - Frames, warps and blocks -----------------------------===//
 
 #include "Machine.h"
+#include "Trace.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -79,10 +80,7 @@ void Warp::fault(const Instruction &instruction, unsigned lane, Check check,
   fault->file = syntax.name;
   if (const Statement *statement = instruction.statement) {
     fault->location = statement->location;
-    constexpr size_t kMost = 1000;
-    fault->instruction = statement->text.take_front(kMost).str();
-    if (statement->text.size() > kMost)
-      fault->instruction += "...";
+    fault->instruction = formatStatement(*statement);
     if (statement->sourceFile >= 0 &&
         static_cast<size_t>(statement->sourceFile) < syntax.files.size())
       fault->source = (syntax.files[statement->sourceFile] + ":" +

@@ -2,7 +2,9 @@
 
 #include "Trace.h"
 #include "Lanes.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,6 +25,19 @@ std::string tile::emulator::formatLanes(uint32_t mask) {
       text += "-" + std::to_string(last);
     lane = last;
   }
+  return text;
+}
+
+std::string tile::emulator::formatStatement(const Statement &statement) {
+  std::string text;
+  if (statement.guard)
+    text = (llvm::Twine(statement.guardNegated ? "@!" : "@") +
+            statement.guard->name + " ")
+               .str();
+  constexpr size_t kMost = 1000;
+  text += statement.text.take_front(kMost).str();
+  if (statement.text.size() > kMost)
+    text += "...";
   return text;
 }
 
@@ -74,11 +89,15 @@ void tile::emulator::printTrace(const TraceOptions &options,
   const Statement &statement = *instruction.statement;
   llvm::raw_ostream &os = options.os ? *options.os : llvm::errs();
   os << "line " << statement.location.line << ": lanes "
-     << formatLanes(lanes.active) << ": " << statement.text << '\n';
+     << formatLanes(lanes.active) << ": " << formatStatement(statement) << '\n';
   llvm::SmallVector<const Operand *, 8> registers;
   for (const Operand &operand : statement.operands)
     collect(operand, registers);
+  llvm::DenseSet<std::pair<const Variable *, int>> printed;
   for (const Operand *operand : registers) {
+    // A source that is the result as well has its old value no more.
+    if (!printed.insert({operand->variable, operand->component}).second)
+      continue;
     auto it = code.registers.find(operand->variable);
     if (it == code.registers.end())
       continue;

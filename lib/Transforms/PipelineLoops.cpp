@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedMemoryBudget.h"
 #include "tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,8 +40,6 @@ using namespace tile;
 
 /// More stages than this hide no more latency.
 static constexpr unsigned kDefaultStages = 4;
-/// Slots begin at multiples of this.
-static constexpr int64_t kSlotAlignment = 128;
 
 namespace {
 
@@ -227,24 +226,30 @@ void PipelineLoops::runOnOperation() {
                             "effect")
           << remark::metric("num-stages", asked);
     // Buffers live for the whole kernel, so loops share what there is.
+    const int64_t budget = getBufferBudget(kernel, **info);
     int64_t all = 0;
     for (const StagedLoop &staged : loops)
       all += getStageBytes(staged);
     for (StagedLoop &staged : loops) {
-      unsigned most = static_cast<unsigned>((*info)->maxSharedBytes / all);
+      unsigned most = static_cast<unsigned>(budget / all);
       unsigned stages = asked ? asked : kDefaultStages;
       bool fits = stages <= most;
       if (!fits)
         stages = std::max(1u, most);
-      auto remark = remark::passed(staged.loop.getLoc(),
-                                   remark::RemarkOpts::name("software-pipeline")
+      remark::RemarkOpts options = remark::RemarkOpts::name("software-pipeline")
                                        .category("tile-pipeline-loops")
-                                       .function(kernel.getName()));
+                                       .function(kernel.getName());
+      Location loc = staged.loop.getLoc();
+      // One stage is no pipeline.
+      auto remark = stages > 1 || asked == 1 ? remark::passed(loc, options)
+                                             : remark::missed(loc, options);
       remark << remark::metric("num-stages", stages)
              << remark::metric("shared-bytes", stages * getStageBytes(staged));
       if (!fits)
-        remark << remark::reason("{0} bytes of shared memory hold no more",
-                                 (*info)->maxSharedBytes);
+        remark << remark::metric("wanted-stages",
+                                 asked ? asked : kDefaultStages)
+               << remark::reason("{0} bytes of shared memory hold no more",
+                                 budget);
       if (stages > 1)
         pipeline(staged, stages);
     }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedMemoryBudget.h"
 #include "tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,7 @@
 #include "tile/Target/TargetInfo.h"
 #include "tile/Transforms/Divisibility.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESTAGELOADS
@@ -98,7 +100,8 @@ struct StageLoads : public tile::impl::TileStageLoadsBase<StageLoads> {
   using Base::Base;
 
   void runOnOperation() override;
-  void stage(scf::ForOp loop, func::FuncOp kernel);
+  /// Stages what it can of one loop. `room` is the shared memory left.
+  void stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room);
 };
 
 } // namespace
@@ -113,7 +116,7 @@ static bool writesMemory(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel) {
+void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
   SmallVector<LoadOp> loads;
   llvm::SetVector<Operation *> slice;
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
@@ -141,6 +144,15 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel) {
       refuse("its position depends on more than the iteration");
       continue;
     }
+    RankedTensorType tile = load.getType();
+    int64_t bytes = llvm::alignTo(tile.getNumElements() *
+                                      getElementBits(tile.getElementType()) / 8,
+                                  kSlotAlignment);
+    if (bytes > room) {
+      refuse("shared memory has no room for it");
+      continue;
+    }
+    room -= bytes;
     slice.insert(ofLoad.begin(), ofLoad.end());
     loads.push_back(load);
   }
@@ -188,9 +200,10 @@ void StageLoads::runOnOperation() {
   if (!(*info)->has(Capability::CpAsync))
     return;
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+    int64_t room = getBufferBudget(kernel, **info);
     SmallVector<scf::ForOp> loops;
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      stage(loop, kernel);
+      stage(loop, kernel, room);
   }
 }

@@ -89,7 +89,7 @@ struct LaunchOptions {
   /// Fills `LaunchResult::statistics`; costs time.
   bool collectStatistics = false;
   /// Warp instructions that one block may execute before it counts as hung.
-  uint64_t stepLimit = uint64_t(1) << 34;
+  uint64_t stepLimit = 4000000000;
   /// Threads of this machine; 0: as many as it has. Results do not depend on
   /// it.
   unsigned hostThreads = 0;

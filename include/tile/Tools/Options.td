@@ -79,7 +79,7 @@ def : Twin<"num-warps", num_warps>, InBoth;
 def num_stages : Value<"num-stages">, InBoth, Group<grp_kernel>,
   MetaVarName<"N">,
   HelpText<"Stages of the software pipeline, from 1 to 8; chosen by the compiler "
-           "if absent. Loads are not pipelined yet: a remark says so">;
+           "if absent. A remark says how many a loop has, and why a load has none">;
 def : Twin<"num-stages", num_stages>, InBoth;
 
 def mma_path : Value<"mma-path">, InBoth, Group<grp_kernel>,
@@ -215,7 +215,7 @@ def : Twin<"allow", allow>, InRuns;
 def step_limit : Value<"step-limit">, InRuns, Group<grp_emulator>,
   MetaVarName<"N">,
   HelpText<"Instructions of warps that one block may execute before it counts "
-           "as hung (default: 2^34)">;
+           "as hung (default: 4000000000)">;
 def : Twin<"step-limit", step_limit>, InRuns;
 
 def stats : Switch<"stats">, InRuns, Group<grp_emulator>,

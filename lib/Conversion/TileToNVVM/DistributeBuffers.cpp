@@ -315,10 +315,12 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
     return op.emitOpError("expects extents, strides and offsets that are "
                           "multiples of ")
            << 4 / bytes << " elements";
-  remark::analysis(op.getLoc(), remark::RemarkOpts::name("copy-async")
-                                    .category("tile-distribute")
-                                    .function(kernel.getName()))
-      << remark::metric("bytes", piece * bytes);
+  // Said once of the copies of all stages.
+  if (reportedCopies.insert(op.getBuffer()).second)
+    remark::analysis(op.getLoc(), remark::RemarkOpts::name("copy-async")
+                                      .category("tile-distribute")
+                                      .function(kernel.getName()))
+        << remark::metric("bytes", piece * bytes);
 
   // What does not change from one iteration to the next is computed once, in
   // front of the loop.

@@ -21,6 +21,7 @@
 #include "tile/Transforms/Divisibility.h"
 #include "tile/Transforms/MmaPlan.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tile {
 
@@ -216,6 +217,7 @@ private:
   llvm::DenseMap<mlir::Value, MemRefValue> memrefs;
   mlir::Value lane, warp; ///< i32
   llvm::DenseMap<mlir::Value, SharedBuffer> buffers;
+  llvm::DenseSet<mlir::Value> reportedCopies;
   unsigned bufferBytes = 0; ///< Shared memory that buffers take, from 0.
   unsigned sharedBytes = 0;
   /// Whether a thread may still read scratch memory, which buffers share.
