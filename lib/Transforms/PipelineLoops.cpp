@@ -134,7 +134,7 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
         indices.push_back(mapping.lookupOrDefault(index));
       CopyAsyncOp::create(builder, copy.getLoc(),
                           mapping.lookupOrDefault(copy.getSource()), indices,
-                          copy.getBuffer(), slot, exists);
+                          copy.getBuffer(), slot, exists, copy.getMovingAttr());
     }
     CommitCopiesOp::create(builder, loc);
   };

@@ -175,8 +175,13 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
     llvm::append_range(shape, tile.getShape());
     auto type = BufferType::get(&getContext(), shape, tile.getElementType());
     Value buffer = AllocBufferOp::create(before, load.getLoc(), type);
+    SmallVector<int64_t> moving;
+    for (auto [dim, index] : llvm::enumerate(load.getIndices()))
+      if (!loop.isDefinedOutsideOfLoop(index))
+        moving.push_back(static_cast<int64_t>(dim));
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), buffer, slot, Value());
+                        load.getIndices(), buffer, slot, Value(),
+                        builder.getDenseI64ArrayAttr(moving));
     buffers.push_back(buffer);
   }
   CommitCopiesOp::create(builder, loop.getLoc());

@@ -155,14 +155,17 @@ func.func @fp8(%z: memref<16x8xf32>, %am: memref<16x32xf8E4M3FN>,
 // -----
 
 // Expanded with E4M3 scales: multiplied into the decoded pairs. The scale keeps
-// its mantissa: 1.5 acts as 1.5, no exponent is taken out of it, and no operation
-// that would do so appears.
+// its mantissa: all seven bits go to both halves of a pair, at the low end of the
+// exponent, and one multiply makes up for the bias; 0x7F is NaN.
 // CHECK-LABEL: llvm.func @scales_on_operands(
 // CHECK-NOT: arith.scaling
 // CHECK: arith.andi %{{.*}}, %c127_i32{{.*}} : i32
 // CHECK: %[[MAGNITUDE:.*]] = arith.andi %{{.*}}, %c127_i32{{.*}} : i32
-// CHECK-NEXT: %[[TO_F32:.*]] = arith.constant 20 : i32
-// CHECK-NEXT: arith.shli %[[MAGNITUDE]], %[[TO_F32]] : i32
+// CHECK-NEXT: %[[TO_PAIR:.*]] = arith.constant 1048592 : i32
+// CHECK-NEXT: arith.muli %[[MAGNITUDE]], %[[TO_PAIR]] : i32
+// CHECK: llvm.fmul
+// CHECK: %[[NAN:.*]] = arith.cmpi eq, %[[MAGNITUDE]], %c127_i32
+// CHECK: arith.select %[[NAN]]
 // CHECK-NOT: arith.scaling
 // CHECK-COUNT-2: nvvm.mma.sync
 // CHECK-NOT: math.fma

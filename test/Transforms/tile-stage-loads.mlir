@@ -9,8 +9,8 @@
 // CHECK: scf.for
 // CHECK-NEXT: %[[AT:.*]] = arith.addi
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: tile.copy_async %arg1[%{{.*}}, %{{.*}}] to %[[B]][%c0
-// CHECK-NEXT: tile.copy_async %arg0[%{{.*}}, %[[AT]]] to %[[A]][%c0
+// CHECK-NEXT: tile.copy_async %arg1[%{{.*}}, %{{.*}}] to %[[B]][%c0{{.*}}] {moving = array<i64: 1>}
+// CHECK-NEXT: tile.copy_async %arg0[%{{.*}}, %[[AT]]] to %[[A]][%c0{{.*}}] {moving = array<i64: 1>}
 // CHECK-NEXT: tile.commit_copies
 // CHECK-NEXT: tile.wait_copies {pending = 0 : i32}
 // CHECK-NEXT: %[[Y:.*]] = tile.read_buffer %[[B]]

@@ -364,7 +364,9 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
                        emit.compare(arith::CmpIPredicate::ult, index, count));
   };
   for (unsigned dim = 0; dim < rank; ++dim) {
-    fixed[dim] = isFixed(scalars.lookup(op.getIndices()[dim]));
+    bool moves =
+        op.getMoving() && llvm::is_contained(*op.getMoving(), int64_t(dim));
+    fixed[dim] = !moves && isFixed(scalars.lookup(op.getIndices()[dim]));
     checked[dim] =
         !divides(type.getTileShape()[dim], memref.divisors.sizes[dim]);
     if (fixed[dim]) {
@@ -409,46 +411,52 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
     return emit.compare(arith::CmpIPredicate::ult, position, memref.sizes[dim]);
   };
 
+  // By register: the bytes that the fixed dimensions let it fetch (null for
+  // all), and by register bit the step of the address.
+  const unsigned registers = 1u << layout.getDomain().bitsOf("register");
+  DenseMap<unsigned, Value> fixedSizes, steps;
+  outside([&] {
+    for (unsigned bit = piece; bit < registers; bit *= 2) {
+      Value &step = steps[bit];
+      for (unsigned dim = 0; dim < rank; ++dim)
+        if (uint32_t part = coordinates->getRegisterPart(dim, bit)) {
+          Value moved = emit.mul(emit.i64(part), memref.strides[dim]);
+          step = step ? emit.add(step, moved) : moved;
+        }
+    }
+    for (unsigned r = 0; r < registers; r += piece) {
+      if (r & free)
+        continue;
+      Value inside = fixedInside;
+      for (unsigned dim = 0; dim < rank; ++dim)
+        if (fixed[dim] && checked[dim])
+          inside = emit.both(inside, isInside(dim, r));
+      if (inside)
+        fixedSizes[r] =
+            emit.select(inside, emit.i32(piece * bytes), emit.i32(0));
+    }
+  });
+
   Value predicate =
       op.getPredicate() ? scalars.lookup(op.getPredicate()) : Value();
   emit.guarded(emit.both(predicate, owner), [&] {
     // Each further address is one step from an earlier one.
     DenseMap<unsigned, Value> pointers;
-    pointers[0] = movingOffset ? move(first, movingOffset) : first;
-    std::function<Value(unsigned)> getPointer = [&](unsigned r) -> Value {
-      if (Value known = pointers.lookup(r))
-        return known;
-      unsigned rest = r & (r - 1);
-      Value step;
-      auto emitStep = [&] {
-        for (unsigned dim = 0; dim < rank; ++dim) {
-          uint32_t part = coordinates->getRegisterPart(dim, r ^ rest);
-          if (!part)
-            continue;
-          Value moved = emit.mul(emit.i64(part), memref.strides[dim]);
-          step = step ? emit.add(step, moved) : moved;
-        }
-      };
-      outside(emitStep);
-      Value base = getPointer(rest);
-      return pointers[r] = step ? move(base, step) : base;
-    };
     DenseMap<uint32_t, Value> movingChecks;
-    for (unsigned r = 0; r < 1u << layout.getDomain().bitsOf("register");
-         r += piece) {
+    for (unsigned r = 0; r < registers; r += piece) {
       if (r & free)
         continue;
+      unsigned rest = r & (r - 1);
+      Value pointer;
+      if (r == 0)
+        pointer = movingOffset ? move(first, movingOffset) : first;
+      else
+        pointer = steps[r ^ rest] ? move(pointers[rest], steps[r ^ rest])
+                                  : pointers[rest];
+      pointers[r] = pointer;
       // Outside elements are zero: nothing is fetched, and the rest of the
       // piece is filled.
-      Value size;
-      outside([&] {
-        Value inside = fixedInside;
-        for (unsigned dim = 0; dim < rank; ++dim)
-          if (fixed[dim] && checked[dim])
-            inside = emit.both(inside, isInside(dim, r));
-        if (inside)
-          size = emit.select(inside, emit.i32(piece * bytes), emit.i32(0));
-      });
+      Value size = fixedSizes.lookup(r);
       Value inside = movingInside;
       for (unsigned dim = 0; dim < rank; ++dim) {
         if (fixed[dim] || !checked[dim])
@@ -463,7 +471,7 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
         size = emit.select(inside, size ? size : emit.i32(piece * bytes),
                            emit.i32(0));
       NVVM::CpAsyncOp::create(emit.builder, emit.loc, addresses->get(places(r)),
-                              getPointer(r), piece * bytes,
+                              pointer, piece * bytes,
                               piece * bytes == 16
                                   ? NVVM::LoadCacheModifierKind::CG
                                   : NVVM::LoadCacheModifierKind::CA,

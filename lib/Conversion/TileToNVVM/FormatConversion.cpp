@@ -313,8 +313,20 @@ std::array<Value, 4> tile::decodeToPairs(Emitter &emit, ElementFormat format,
 
 Value tile::decodeScalePair(Emitter &emit, ElementFormat scale, Value code,
                             ElementFormat multiplicand) {
-  if (scale == ElementFormat::F8E4M3FN)
+  if (scale == ElementFormat::F8E4M3FN) {
+    // The code's bits at the low end of the wide exponent are the scale times a
+    // power of two, subnormals included, in both halves at once.
+    const FormatInfo &info = getFormatInfo(scale);
+    const FormatInfo &wide = getFormatInfo(multiplicand);
     code = emit.bitAnd(code, 0x7F);
+    Value placed = emit.mul(
+        code, emit.i32(twice(1u << (wide.mantissaBits - info.mantissaBits))));
+    Value value =
+        multiplyPairs(emit, multiplicand, placed,
+                      emit.i32(twice(powerOfTwo(wide, wide.bias - info.bias))));
+    Value isNaN = emit.compare(arith::CmpIPredicate::eq, code, emit.i32(0x7F));
+    return emit.select(isNaN, emit.i32(twice(0x7FFF)), value);
+  }
   Value value = decodeToF32(emit, scale, code);
   Value half = encodeFromF32(emit, multiplicand, value, Rounding::NearestEven,
                              /*saturate=*/true);

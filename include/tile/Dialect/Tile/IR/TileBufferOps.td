@@ -63,6 +63,9 @@ def Tile_CopyAsyncOp : Tile_BufferOp<"copy_async",
     belongs to the group that the next `tile.commit_copies` closes. Nobody may
     touch the slot until a `tile.wait_copies` has waited for that group.
 
+    `moving` names the dimensions whose index changes from one iteration to the
+    next; what the others contribute can be computed once for all copies.
+
     Example:
 
     ```mlir
@@ -72,7 +75,8 @@ def Tile_CopyAsyncOp : Tile_BufferOp<"copy_async",
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
                        Tile_Buffer:$buffer, Index:$slot,
-                       Optional<I1>:$predicate);
+                       Optional<I1>:$predicate,
+                       OptionalAttr<DenseI64ArrayAttr>:$moving);
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $buffer `[` $slot `]` (`if` $predicate^)?
     attr-dict `:` type($source) `,` qualified(type($buffer))
