@@ -202,6 +202,14 @@ const Operand &Decoder::getOperand(unsigned i) const {
   return statement->operands[i];
 }
 
+Error Decoder::expectOperand(unsigned i) const {
+  if (i < getNumOperands())
+    return Error::success();
+  return error("'" + statement->opcode.front() + "' expects at least " +
+               Twine(i + 1) + (i == 0 ? " operand" : " operands") +
+               ", but got " + Twine(getNumOperands()));
+}
+
 Error Decoder::expectOperands(unsigned min, unsigned max) {
   unsigned count = getNumOperands();
   if (count >= min && count <= max)
@@ -362,10 +370,8 @@ Expected<Slot> Decoder::source(const Operand &operand, Type type) {
 }
 
 Expected<Slot> Decoder::source(unsigned i, Type type) {
-  if (i >= getNumOperands())
-    return error("'" + statement->opcode.front() + "' expects at least " +
-                 Twine(i + 1) + " operands, but got " +
-                 Twine(getNumOperands()));
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   return source(getOperand(i), type);
 }
 
@@ -392,10 +398,8 @@ Expected<Slot> Decoder::destination(const Operand &operand, Type type) {
 }
 
 Expected<Slot> Decoder::destination(unsigned i, Type type) {
-  if (i >= getNumOperands())
-    return error("'" + statement->opcode.front() + "' expects at least " +
-                 Twine(i + 1) + " operands, but got " +
-                 Twine(getNumOperands()));
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   return destination(getOperand(i), type);
 }
 
@@ -420,10 +424,8 @@ Expected<Slot> Decoder::predicate(const Operand &operand) {
 }
 
 Expected<Slot> Decoder::predicate(unsigned i) {
-  if (i >= getNumOperands())
-    return error("'" + statement->opcode.front() + "' expects at least " +
-                 Twine(i + 1) + " operands, but got " +
-                 Twine(getNumOperands()));
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   return predicate(getOperand(i));
 }
 
@@ -455,38 +457,32 @@ Expected<SmallVector<Operand, 4>> Decoder::vector(const Operand &operand,
   return std::move(result);
 }
 
-Expected<SmallVector<Slot, 8>> Decoder::sources(unsigned i, Type type,
-                                                unsigned count) {
-  if (Error e = expectOperands(i + 1, ~0u))
-    return std::move(e);
+Expected<SmallVector<Slot, 8>>
+Decoder::slots(unsigned i, Type type, unsigned count,
+               Expected<Slot> (Decoder::*place)(const Operand &, Type)) {
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   Expected<SmallVector<Operand, 4>> elements = vector(getOperand(i), count);
   if (!elements)
     return elements.takeError();
-  SmallVector<Slot, 8> slots;
+  SmallVector<Slot, 8> result;
   for (const Operand &element : *elements) {
-    Expected<Slot> slot = source(element, type);
+    Expected<Slot> slot = (this->*place)(element, type);
     if (!slot)
       return slot.takeError();
-    slots.push_back(*slot);
+    result.push_back(*slot);
   }
-  return std::move(slots);
+  return std::move(result);
+}
+
+Expected<SmallVector<Slot, 8>> Decoder::sources(unsigned i, Type type,
+                                                unsigned count) {
+  return slots(i, type, count, &Decoder::source);
 }
 
 Expected<SmallVector<Slot, 8>> Decoder::destinations(unsigned i, Type type,
                                                      unsigned count) {
-  if (Error e = expectOperands(i + 1, ~0u))
-    return std::move(e);
-  Expected<SmallVector<Operand, 4>> elements = vector(getOperand(i), count);
-  if (!elements)
-    return elements.takeError();
-  SmallVector<Slot, 8> slots;
-  for (const Operand &element : *elements) {
-    Expected<Slot> slot = destination(element, type);
-    if (!slot)
-      return slot.takeError();
-    slots.push_back(*slot);
-  }
-  return std::move(slots);
+  return slots(i, type, count, &Decoder::destination);
 }
 
 bool Decoder::isInteger(unsigned i) const {
@@ -501,10 +497,8 @@ Expected<int64_t> Decoder::integer(const Operand &operand) {
 }
 
 Expected<int64_t> Decoder::integer(unsigned i) {
-  if (i >= getNumOperands())
-    return error("'" + statement->opcode.front() + "' expects at least " +
-                 Twine(i + 1) + " operands, but got " +
-                 Twine(getNumOperands()));
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   return integer(getOperand(i));
 }
 
@@ -565,10 +559,8 @@ Expected<AddressOperand> Decoder::address(const Operand &operand) {
 }
 
 Expected<AddressOperand> Decoder::address(unsigned i) {
-  if (i >= getNumOperands())
-    return error("'" + statement->opcode.front() + "' expects at least " +
-                 Twine(i + 1) + " operands, but got " +
-                 Twine(getNumOperands()));
+  if (Error missing = expectOperand(i))
+    return std::move(missing);
   return address(getOperand(i));
 }
 

@@ -184,6 +184,14 @@ public:
   llvm::Error error(const Operand &operand, const llvm::Twine &message) const;
 
 private:
+  /// An error unless there is an operand `i`.
+  llvm::Error expectOperand(unsigned i) const;
+  /// The places of the elements of a vector operand, by `source` or
+  /// `destination`.
+  llvm::Expected<llvm::SmallVector<Slot, 8>>
+  slots(unsigned i, Type type, unsigned count,
+        llvm::Expected<Slot> (Decoder::*place)(const Operand &, Type));
+
   Program &program;
   Code &code;
   Context &context;

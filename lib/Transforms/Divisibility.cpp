@@ -50,6 +50,13 @@ uint64_t tile::getDivisor(Value value) {
   return 1;
 }
 
+bool MemRefDivisors::allowsPieces(unsigned dim, uint64_t unit) const {
+  for (unsigned other = 0; other < strides.size(); ++other)
+    if (other != dim && !divides(unit, strides[other]))
+      return false;
+  return divides(unit, offset) && divides(unit, sizes[dim]);
+}
+
 /// The divisor of a number of a view.
 static uint64_t getDivisor(OpFoldResult number) {
   if (auto attr = dyn_cast<Attribute>(number))

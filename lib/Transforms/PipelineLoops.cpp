@@ -94,8 +94,7 @@ static std::optional<StagedLoop> match(scf::ForOp loop) {
 static int64_t getStageBytes(const StagedLoop &staged) {
   int64_t bytes = 0;
   for (CopyAsyncOp copy : staged.copies)
-    bytes += llvm::alignTo(copy.getBuffer().getType().getSlotBytes(),
-                           kSlotAlignment);
+    bytes += copy.getBuffer().getType().getSlotStride();
   return bytes;
 }
 

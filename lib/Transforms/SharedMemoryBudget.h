@@ -8,9 +8,6 @@
 
 namespace tile {
 
-/// Slots and buffers begin at multiples of this many bytes.
-constexpr int64_t kSlotAlignment = 128;
-
 /// Bytes of shared memory that `kernel` may give to buffers: what the target
 /// has less what the operations in loops may need to move elements between
 /// lanes. What stands outside loops shares its memory with the buffers.

@@ -44,6 +44,14 @@ static bool feedsMultiply(Value tile) {
   });
 }
 
+/// A buffer of one slot for what `load` loads.
+static BufferType getBufferType(LoadOp load) {
+  RankedTensorType tile = load.getType();
+  SmallVector<int64_t> shape = {1};
+  llvm::append_range(shape, tile.getShape());
+  return BufferType::get(load.getContext(), shape, tile.getElementType());
+}
+
 /// Why a tile cannot be copied asynchronously, or an empty string: every piece
 /// of at least four bytes must be aligned, and inside or outside the memref as
 /// a whole.
@@ -61,11 +69,7 @@ static std::string checkPieces(LoadOp load) {
       continue;
     if (!divides(unit, shape[dim]))
       return "its rows have less than four bytes";
-    bool aligned =
-        divides(unit, divisors->offset) && divides(unit, divisors->sizes[dim]);
-    for (unsigned other = 0; other < strides.size(); ++other)
-      aligned &= other == dim || divides(unit, divisors->strides[other]);
-    if (!aligned)
+    if (!divisors->allowsPieces(dim, unit))
       return "extents, strides and offsets are not known to be multiples of " +
              std::to_string(unit) + " elements";
     return "";
@@ -144,10 +148,7 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
       refuse("its position depends on more than the iteration");
       continue;
     }
-    RankedTensorType tile = load.getType();
-    int64_t bytes = llvm::alignTo(tile.getNumElements() *
-                                      getElementBits(tile.getElementType()) / 8,
-                                  kSlotAlignment);
+    int64_t bytes = getBufferType(load).getSlotStride();
     if (bytes > room) {
       refuse("shared memory has no room for it");
       continue;
@@ -170,11 +171,8 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
   Value slot = arith::ConstantIndexOp::create(before, loop.getLoc(), 0);
   SmallVector<Value> buffers;
   for (LoadOp load : loads) {
-    RankedTensorType tile = load.getType();
-    SmallVector<int64_t> shape = {1};
-    llvm::append_range(shape, tile.getShape());
-    auto type = BufferType::get(&getContext(), shape, tile.getElementType());
-    Value buffer = AllocBufferOp::create(before, load.getLoc(), type);
+    Value buffer =
+        AllocBufferOp::create(before, load.getLoc(), getBufferType(load));
     SmallVector<int64_t> moving;
     for (auto [dim, index] : llvm::enumerate(load.getIndices()))
       if (!loop.isDefinedOutsideOfLoop(index))

@@ -28,9 +28,9 @@ namespace tile {
 /// of its context are printed to the standard error while this object lives.
 class KernelFile {
 public:
-  /// Reads a kernel file, replaces its placeholders and parses it in a context
-  /// of its own. `remarks`: print every remark. What MLIR has printed is a
-  /// `ReportedError`.
+  /// Reads a kernel file, puts the constants in for its `${NAME}` and parses it
+  /// in a context of its own. `remarks`: print every remark. What MLIR has
+  /// printed is a `ReportedError`.
   static llvm::Expected<std::unique_ptr<KernelFile>>
   parse(llvm::StringRef path, const TemplateConstants &constants,
         const mlir::DialectRegistry &registry, bool remarks);

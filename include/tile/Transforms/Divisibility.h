@@ -30,6 +30,10 @@ inline bool divides(uint64_t unit, uint64_t divisor) {
 struct MemRefDivisors {
   llvm::SmallVector<uint64_t> sizes, strides;
   uint64_t offset = 0;
+
+  /// Whether pieces of `unit` elements along `dim`, whose stride is 1, are
+  /// aligned and lie inside or outside the memref as a whole.
+  bool allowsPieces(unsigned dim, uint64_t unit) const;
 };
 
 /// The divisors of a kernel's argument, of a view with unit steps of one, or of

@@ -22,9 +22,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Slots and buffers begin at multiples of this many bytes.
-static constexpr unsigned kSlotAlignment = 128;
-
 static unsigned getBytes(Type element) { return getElementBits(element) / 8; }
 
 /// The space of byte offsets in a slot.
@@ -159,7 +156,7 @@ LinearLayout Distributor::chooseBufferSwizzle(AllocBufferOp op,
   for (Operation *user : op.getResult().getUsers())
     if (auto found = dyn_cast<ReadBufferOp>(user))
       read = found;
-  if (!read || type.getSlotBytes() <= kSlotAlignment)
+  if (!read || type.getSlotBytes() <= BufferType::kSlotAlignment)
     return identity;
   unsigned bytes = getBytes(type.getElementType());
   ReadPlan plan = planRead(getByteLayout(getLayout(read.getResult()), type),
@@ -184,8 +181,7 @@ LogicalResult Distributor::placeBuffers() {
     BufferType type = op.getResult().getType();
     SharedBuffer buffer;
     buffer.base = static_cast<unsigned>(end);
-    buffer.slotBytes = static_cast<unsigned>(
-        llvm::alignTo(type.getSlotBytes(), kSlotAlignment));
+    buffer.slotBytes = static_cast<unsigned>(type.getSlotStride());
     buffer.copyLayout = getBlockedLayout(
         type.getTileShape(), getElementBits(type.getElementType()), numWarps);
     buffer.swizzle = chooseBufferSwizzle(op, buffer.copyLayout);
@@ -265,38 +261,6 @@ private:
 
 } // namespace
 
-/// The widest piece, in elements, in which a tile can be copied: consecutive
-/// in one thread and in memory, aligned, and inside or outside as a whole.
-static unsigned getPiece(MemRefType type, const MemRefDivisors &divisors,
-                         const LinearLayout &copyLayout, unsigned bytes) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  for (unsigned dim = type.getRank(); dim-- > 0;) {
-    std::string axis = "d" + std::to_string(dim);
-    unsigned bits = copyLayout.getCodomain().bitsOf(axis);
-    if (strides[dim] != 1 || bits == 0)
-      continue;
-    unsigned first = *copyLayout.getCodomain().offsetOf(axis);
-    unsigned run = 0;
-    for (uint32_t column : copyLayout.getColumns("register")) {
-      if (column != 1u << (first + run) || run == bits)
-        break;
-      ++run;
-    }
-    auto fits = [&](unsigned unit) {
-      bool aligned =
-          divides(unit, divisors.offset) && divides(unit, divisors.sizes[dim]);
-      for (unsigned other = 0; other < strides.size(); ++other)
-        aligned &= other == dim || divides(unit, divisors.strides[other]);
-      return aligned;
-    };
-    unsigned piece = std::min(1u << run, 16 / bytes);
-    while (piece > 1 && !fits(piece))
-      piece /= 2;
-    return piece;
-  }
-  return 1;
-}
-
 LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   auto found = memrefs.find(op.getSource());
   if (found == memrefs.end())
@@ -310,7 +274,7 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   BufferType type = op.getBuffer().getType();
   const unsigned rank = memref.type.getRank();
   const unsigned bytes = getBytes(type.getElementType());
-  const unsigned piece = getPiece(memref.type, memref.divisors, layout, bytes);
+  const unsigned piece = findPieces(memref, layout).vector;
   if (piece * bytes < 4)
     return op.emitOpError("expects extents, strides and offsets that are "
                           "multiples of ")

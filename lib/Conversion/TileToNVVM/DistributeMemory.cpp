@@ -133,6 +133,33 @@ LogicalResult Distributor::distributeMemRefLoad(memref::LoadOp op) {
 // How a tile is accessed
 //===----------------------------------------------------------------------===//
 
+Distributor::Pieces Distributor::findPieces(const MemRefValue &memref,
+                                            const LinearLayout &layout) {
+  Pieces pieces;
+  const unsigned bytes = getElementBytes(memref.type.getElementType());
+  auto [strides, unused] = memref.type.getStridesAndOffset();
+  for (unsigned dim = memref.type.getRank(); dim-- > 0;) {
+    std::string axis = "d" + std::to_string(dim);
+    unsigned bits = layout.getCodomain().bitsOf(axis);
+    if (strides[dim] != 1 || bits == 0)
+      continue;
+    unsigned first = *layout.getCodomain().offsetOf(axis);
+    unsigned run = 0;
+    for (uint32_t column : layout.getColumns("register")) {
+      if (run == bits || column != 1u << (first + run))
+        break;
+      ++run;
+    }
+    pieces.run = 1u << run;
+    pieces.vector = std::min(pieces.run, 16 / bytes);
+    while (pieces.vector > 1 &&
+           !memref.divisors.allowsPieces(dim, pieces.vector))
+      pieces.vector /= 2;
+    break;
+  }
+  return pieces;
+}
+
 Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
                                                    ValueRange indices,
                                                    const LinearLayout &layout) {
@@ -165,36 +192,9 @@ Distributor::TileAccess Distributor::analyzeAccess(const MemRefValue &memref,
                                emit.compare(CmpIPredicate::ult, index, count));
   }
 
-  // Vectors: consecutive registers along the dimension of stride 1.
-  unsigned bytes = getElementBytes(memref.type.getElementType());
-  access.vector = access.run = 1;
-  auto [strides, unused] = memref.type.getStridesAndOffset();
-  for (unsigned dim = rank; dim-- > 0;) {
-    if (strides[dim] != 1 || shape[dim] == 1)
-      continue;
-    std::string axis = "d" + std::to_string(dim);
-    unsigned first = *layout.getCodomain().offsetOf(axis);
-    unsigned run = 0;
-    for (uint32_t column : layout.getColumns("register")) {
-      if (column != 1u << (first + run) || (1 << run) >= shape[dim])
-        break;
-      ++run;
-    }
-    access.run = 1u << run;
-    unsigned vector = std::min(1u << run, 16 / bytes);
-    auto fits = [&](unsigned unit) {
-      if (!divides(unit, memref.divisors.offset))
-        return false;
-      for (unsigned other = 0; other < rank; ++other)
-        if (other != dim && !divides(unit, memref.divisors.strides[other]))
-          return false;
-      return divides(unit, memref.divisors.sizes[dim]);
-    };
-    while (vector > 1 && !fits(vector))
-      vector /= 2;
-    access.vector = vector;
-    break;
-  }
+  Pieces pieces = findPieces(memref, layout);
+  access.vector = pieces.vector;
+  access.run = pieces.run;
 
   Value threadOffset;
   for (unsigned dim = 0; dim < rank; ++dim) {

@@ -98,6 +98,15 @@ private:
   mlir::LogicalResult distributeStore(StoreOp op);
   mlir::LogicalResult distributeGather(GatherOp op);
   mlir::LogicalResult distributeScatter(ScatterOp op);
+  /// What one thread accesses at once: elements side by side in its registers
+  /// and in memory.
+  struct Pieces {
+    unsigned vector = 1; ///< Elements per access; a power of two.
+    unsigned run = 1;    ///< Elements that the layout alone would allow.
+  };
+  /// The widest pieces, up to 16 bytes, in which `layout` can access `memref`.
+  static Pieces findPieces(const MemRefValue &memref,
+                           const LinearLayout &layout);
   /// How the threads of a block access a tile in global memory.
   struct TileAccess {
     const MemRefValue *memref;

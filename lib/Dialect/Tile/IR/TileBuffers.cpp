@@ -56,6 +56,10 @@ int64_t BufferType::getSlotBytes() const {
          getElementBits(getElementType()) / 8;
 }
 
+int64_t BufferType::getSlotStride() const {
+  return llvm::alignTo(getSlotBytes(), kSlotAlignment);
+}
+
 //===----------------------------------------------------------------------===//
 // Effects
 //===----------------------------------------------------------------------===//

@@ -32,8 +32,12 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     ::llvm::ArrayRef<int64_t> getTileShape() const {
       return getShape().drop_front();
     }
-    /// Bytes of one slot.
+    /// Slots and buffers begin at multiples of this many bytes.
+    static constexpr int64_t kSlotAlignment = 128;
+    /// Bytes of the tile in a slot.
     int64_t getSlotBytes() const;
+    /// Bytes from one slot to the next.
+    int64_t getSlotStride() const;
   }];
 }
 
