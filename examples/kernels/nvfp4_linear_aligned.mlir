@@ -1,15 +1,16 @@
 // nvfp4_linear with promises: the same kernel for layers whose K is a multiple of
-// 64 and whose N is one of 4, with rows of x, y, xs, ys and z as far apart.
+// KA and whose N is one of 4, with rows of x, y, xs, ys and z as far apart.
 //
-//   tile-compile nvfp4_linear_aligned.mlir --target=sm_120a -DBM=64 -DBN=64 -DBK=128
+//   tile-compile nvfp4_linear_aligned.mlir --target=sm_120a -DKA=64 -DBM=64 -DBN=64 -DBK=128
 //
-// z[M,N] = alpha * x[M,K] . y[N,K]^T; the grid is ceil(M/BM), ceil(N/BN). A row
-// of x or y is K/2 bytes, a multiple of 32, so a tile of it is copied to shared
-// memory in pieces of 16 bytes; a row of scales is K/16 bytes, a multiple of 4, so
-// scales go in pieces of 4. The copies of later steps are under way while one is
-// multiplied. M needs no promise: rows do not touch. Without promises every byte
-// is loaded alone. A device checks promises before a launch; who launches the PTX
-// without one must keep them.
+// z[M,N] = alpha * x[M,K] . y[N,K]^T; the grid is ceil(M/BM), ceil(N/BN). KA is a
+// multiple of 64: a row of x or y is K/2 bytes, a multiple of 32, so a tile of it
+// is copied to shared memory in pieces of 16 bytes; a row of scales is K/16 bytes,
+// a multiple of 4, so scales go in pieces of 4. With KA=256 those are 16 bytes
+// too, and where BK divides KA no step of K is a part of one. The copies of later
+// steps are under way while one is multiplied. M needs no promise: rows do not
+// touch. Without promises every byte is loaded alone. A device checks promises
+// before a launch; who launches the PTX without one must keep them.
 
 !out    = memref<?x?xf32, strided<[?, 1]>>
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
@@ -18,14 +19,14 @@
 func.func @nvfp4_linear_aligned(
     %z : !out {tile.shape_divisible_by = array<i64: 1, 4>,
                tile.stride_divisible_by = array<i64: 4, 1>},
-    %x : !pairs {tile.shape_divisible_by = array<i64: 1, 32>,
-                 tile.stride_divisible_by = array<i64: 32, 1>},
-    %y : !pairs {tile.shape_divisible_by = array<i64: 1, 32>,
-                 tile.stride_divisible_by = array<i64: 32, 1>},
-    %xs : !scales {tile.shape_divisible_by = array<i64: 1, 4>,
-                   tile.stride_divisible_by = array<i64: 4, 1>},
-    %ys : !scales {tile.shape_divisible_by = array<i64: 1, 4>,
-                   tile.stride_divisible_by = array<i64: 4, 1>},
+    %x : !pairs {tile.shape_divisible_by = array<i64: 1, ${KA/2}>,
+                 tile.stride_divisible_by = array<i64: ${KA/2}, 1>},
+    %y : !pairs {tile.shape_divisible_by = array<i64: 1, ${KA/2}>,
+                 tile.stride_divisible_by = array<i64: ${KA/2}, 1>},
+    %xs : !scales {tile.shape_divisible_by = array<i64: 1, ${KA/16}>,
+                   tile.stride_divisible_by = array<i64: ${KA/16}, 1>},
+    %ys : !scales {tile.shape_divisible_by = array<i64: 1, ${KA/16}>,
+                   tile.stride_divisible_by = array<i64: ${KA/16}, 1>},
     %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

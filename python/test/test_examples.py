@@ -164,28 +164,32 @@ def test_scales_in_128x4_order(tmp_path, shape):
     np.testing.assert_array_equal(z, expected)
 
 
-ALIGNED_ARGUMENTS = ["in:x.npy", "in:y.npy", "in:xs.npy", "in:ys.npy", "val:0.5"]
-
-
-@pytest.mark.parametrize("shape", [(16, 16, 64), (33, 20, 192), (70, 68, 320)])
-def test_promises(tmp_path, shape):
+@pytest.mark.parametrize("shape", [(16, 16, 128), (33, 20, 256), (70, 68, 384)])
+@pytest.mark.parametrize("kernel", LINEAR)
+def test_promises(tmp_path, kernel, shape):
     m, n, k = shape
-    x, xv = operand("fp4", 1, m, k)
-    y, yv = operand("fp4", 2, n, k)
-    xs, xsv = scales(3, m, k // 16, "e4m3")
-    ys, ysv = scales(4, n, k // 16, "e4m3")
+    x_kind, y_kind, scale_kind, v = LINEAR[kernel]
+    x, xv = operand(x_kind, 1, m, k)
+    y, yv = operand(y_kind, 2, n, k)
+    xs, xsv = scales(3, m, k // v, scale_kind)
+    ys, ysv = scales(4, n, k // v, scale_kind)
     save(tmp_path, x=x, y=y, xs=xs, ys=ys)
+    yv = yv * expand(ysv, v, k)
+    if x_kind != "bf16":
+        xv = xv * expand(xsv, v, k)
+    arguments = [f"out:z.npy:{m}x{n}xf32", "in:x.npy", "in:y.npy"]
+    arguments += ["in:ys.npy"] if x_kind == "bf16" else ["in:xs.npy", "in:ys.npy"]
     z = run(
         tmp_path,
-        "nvfp4_linear_aligned",
+        f"{kernel}_aligned",
         (ceildiv(m, 16), ceildiv(n, 32)),
-        [f"out:z.npy:{m}x{n}xf32"] + ALIGNED_ARGUMENTS,
+        arguments + ["val:0.5"],
+        KA=128,
         BM=16,
         BN=32,
-        BK=128,
+        BK=256,
     )
-    expected = 0.5 * (xv * expand(xsv, 16, k)) @ (yv * expand(ysv, 16, k)).T
-    np.testing.assert_array_equal(z, expected)
+    np.testing.assert_array_equal(z, 0.5 * xv @ yv.T)
 
 
 def test_a_broken_promise_is_an_error(tmp_path):
@@ -200,7 +204,9 @@ def test_a_broken_promise_is_an_error(tmp_path):
             tmp_path,
             "nvfp4_linear_aligned",
             (1, 1),
-            [f"out:z.npy:{m}x{n}xf32"] + ALIGNED_ARGUMENTS,
+            [f"out:z.npy:{m}x{n}xf32"]
+            + ["in:x.npy", "in:y.npy", "in:xs.npy", "in:ys.npy", "val:0.5"],
+            KA=64,
             BM=16,
             BN=16,
             BK=128,
