@@ -67,9 +67,9 @@ static void applyScales(Matrices &operand, const Matrices &scales) {
     }
 }
 
-/// f32(acc + lhs * rhs).
+/// f32(acc + lhs * rhs * 2^exponent).
 static Tensor multiply(const Matrices &lhs, const Matrices &rhs,
-                       const Tensor &acc) {
+                       const Tensor &acc, int exponent = 0) {
   Tensor result(acc.getElement(), acc.getShape());
   std::vector<double> sums(rhs.columns);
   int64_t element = 0;
@@ -83,7 +83,7 @@ static Tensor multiply(const Matrices &lhs, const Matrices &rhs,
           sums[j] += left[k] * right[j];
       }
       for (double sum : sums) {
-        double total = acc.getFloat(element) + sum;
+        double total = acc.getFloat(element) + std::ldexp(sum, exponent);
         result.setCode(element++, acc.getElement().encode(total));
       }
     }
@@ -106,7 +106,8 @@ static LogicalResult computeMmaFScaled(Program &program, MmaFScaledOp op) {
   if (Value scale = op.getRhsScale())
     applyScales(rhs, decodeScales(program.getTensor(scale)));
   program.set(op.getResult(),
-              multiply(lhs, rhs, program.getTensor(op.getAcc())));
+              multiply(lhs, rhs, program.getTensor(op.getAcc()),
+                       op.getExponent().value_or(0)));
   return success();
 }
 

@@ -186,7 +186,7 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
   WaitCopiesOp::create(builder, loop.getLoc(), 0);
   for (auto [load, buffer] : llvm::zip_equal(loads, buffers)) {
     Value read = ReadBufferOp::create(builder, load.getLoc(), load.getType(),
-                                      buffer, slot);
+                                      buffer, slot, ValueRange());
     load.getResult().replaceAllUsesWith(read);
   }
   for (LoadOp load : loads)

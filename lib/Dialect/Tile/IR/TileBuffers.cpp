@@ -2,6 +2,7 @@
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -113,9 +114,30 @@ LogicalResult CopyAsyncOp::verify() {
 LogicalResult ReadBufferOp::verify() {
   BufferType buffer = getBuffer().getType();
   RankedTensorType tile = getType();
-  if (tile.getShape() != buffer.getTileShape() ||
-      tile.getElementType() != buffer.getElementType())
-    return emitOpError("expects the tile of a slot of ")
+  ArrayRef<int64_t> slot = buffer.getTileShape();
+  bool fits = tile.getElementType() == buffer.getElementType();
+  if (getIndices().empty()) {
+    if (!fits || tile.getShape() != slot)
+      return emitOpError("expects the tile of a slot of ")
+             << buffer << ", but got " << tile;
+    return success();
+  }
+  if (getIndices().size() != slot.size())
+    return emitOpError("expects ")
+           << slot.size() << " indices for a slot of " << buffer << ", but got "
+           << getIndices().size();
+  fits &= tile.getRank() == static_cast<int64_t>(slot.size());
+  for (int64_t dim = 0; fits && dim < tile.getRank(); ++dim)
+    fits = tile.getDimSize(dim) <= slot[dim];
+  if (!fits)
+    return emitOpError("expects a part of a slot of ")
            << buffer << ", but got " << tile;
+  for (auto [dim, index] : llvm::enumerate(getIndices())) {
+    int64_t parts = slot[dim] / tile.getDimSize(dim);
+    std::optional<int64_t> constant = getConstantIntValue(index);
+    if (constant && (*constant < 0 || *constant >= parts))
+      return emitOpError("expects index ")
+             << dim << " to be below " << parts << ", but got " << *constant;
+  }
   return success();
 }

@@ -131,19 +131,29 @@ def Tile_BarrierOp : Tile_BufferOp<"barrier"> {
 }
 
 def Tile_ReadBufferOp : Tile_BufferOp<"read_buffer"> {
-  let summary = "the tile in a slot";
+  let summary = "the tile in a slot, or a part of it";
   let description = [{
+    The result is the whole tile of the slot or, where `indices` are given, the
+    part at these indices of the grid of such parts, as `tile.load` counts tiles
+    of a memref. Indices beyond the slot are an error of the program.
+
     Example:
 
     ```mlir
     %t = tile.read_buffer %b[%slot]
        : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN, #layout>
+    // The columns 32 * %j ... of the tile.
+    %u = tile.read_buffer %b[%slot] at [%c0, %j]
+       : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x32xf8E4M3FN, #part>
     ```
   }];
-  let arguments = (ins Tile_Buffer:$buffer, Index:$slot);
+  let arguments = (ins Tile_Buffer:$buffer, Index:$slot,
+                       Variadic<Index>:$indices);
   let results = (outs Tile_AnyTile:$result);
-  let assemblyFormat =
-      "$buffer `[` $slot `]` attr-dict `:` qualified(type($buffer)) `->` type($result)";
+  let assemblyFormat = [{
+    $buffer `[` $slot `]` (`at` `[` $indices^ `]`)? attr-dict
+    `:` qualified(type($buffer)) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 
