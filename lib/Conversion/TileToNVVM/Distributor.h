@@ -145,12 +145,14 @@ private:
   };
   /// Gives every buffer of the kernel its place.
   mlir::LogicalResult placeBuffers();
-  mlir::LogicalResult distributeCopy(CopyAsyncOp op);
   mlir::LogicalResult distributeRead(ReadBufferOp op);
   /// The address of the slot, in shared memory.
   mlir::Value getSlot(const SharedBuffer &buffer, mlir::Value slot);
   LinearLayout chooseBufferSwizzle(AllocBufferOp op,
                                    const LinearLayout &copyLayout);
+
+  //===--- DistributeCopies.cpp ------------------------------------------===//
+  mlir::LogicalResult distributeCopy(CopyAsyncOp op);
 
   //===--- DistributeMma.cpp ---------------------------------------------===//
   mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
