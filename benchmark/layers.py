@@ -8,6 +8,7 @@ be a multiple of 16 elements, which is what the other compilers are told too.
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -150,17 +151,30 @@ def choose(shape, salt, choices, dtype):
 
 
 def decode(kind, codes):
-    """The values of codes, in f64."""
-    import ml_dtypes
+    """The values of codes, in f64; `bf16` are 16-bit integers."""
     import numpy as np
 
-    types = {
-        "e2m1": ml_dtypes.float4_e2m1fn,
-        "e4m3": ml_dtypes.float8_e4m3fn,
-        "ue8m0": ml_dtypes.float8_e8m0fnu,
-        "bf16": ml_dtypes.bfloat16,
-    }
-    return np.ascontiguousarray(codes).view(types[kind]).astype(np.float64)
+    if kind == "bf16":
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            return (codes.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return np.array(VALUES[kind])[codes]
+
+
+def decode_e4m3(code):
+    """1 sign, 4 exponent, 3 mantissa bits; all ones is NaN."""
+    exponent, mantissa = code >> 3 & 15, code & 7
+    if code & 127 == 127:
+        return math.nan
+    value = 2.0 ** (max(exponent, 1) - 10) * (mantissa + 8 * (exponent > 0))
+    return -value if code & 128 else value
+
+
+# The value of each code.
+VALUES = {
+    "e2m1": [s * v for s in (1, -1) for v in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)],
+    "e4m3": [decode_e4m3(code) for code in range(256)],
+    "ue8m0": [2.0 ** (code - 127) for code in range(255)] + [math.nan],
+}
 
 
 def make_data(layer, m, n, k):
@@ -241,38 +255,57 @@ def save_any_data(layer, shape, folder):
     return paths
 
 
-def memref_arguments(layer, shape, arrays):
-    """The arguments of our entry for ptx-run, {name: `in:FILE`} as given.
+def widths(layer, k):
+    """{argument: elements of a row} of operands and scales."""
+    result = {
+        name: k // (2 if kind == "e2m1" else 1) for name, kind in layer.operands()
+    }
+    return result | {name: k // layer.v for name in layer.scales()}
+
+
+def entry_arguments(layer, shape):
+    """The arguments of our entry: (type, value), ("array", name) for a pointer.
 
     A memref is a pointer, its two extents and the stride of its rows.
     """
     m, n, k = shape
-    columns = {
-        name: k // (2 if kind == "e2m1" else 1) for name, kind in layer.operands()
-    }
-    columns |= {name: k // layer.v for name in layer.scales()}
+    columns = {"z": n, **widths(layer, k)}
     arguments = []
     for name, rows in (("z", m), ("x", m), ("y", n), ("xs", m), ("ys", n)):
-        if name not in arrays:
-            continue
-        width = n if name == "z" else columns[name]
-        arguments.append(arrays[name])
-        arguments += [f"val:i64:{value}" for value in (rows, width, width)]
-    return arguments + ["val:f32:1"]
+        if name in columns:
+            arguments.append(("array", name))
+            arguments += [("i64", v) for v in (rows, columns[name], columns[name])]
+    return arguments + [("f32", 1)]
 
 
-def ptx_command(layer, config, shape, ptx, paths, z):
-    """The command that runs our PTX on the emulator over arrays in files.
+def triton_arguments(layer, shape):
+    """The same for the entry of triton_layers.py."""
+    columns = {"xs": 0, **widths(layer, shape[2])}
+    # An operand without scales has a pointer that nobody follows.
+    arguments = [
+        ("array", name) if columns[name] else ("i64", 0)
+        for name in ("x", "y", "xs", "ys")
+    ]
+    arguments.append(("array", "z"))
+    strides = [columns[name] for name in ("x", "y", "xs", "ys")]
+    arguments += [("i32", value) for value in (*shape, *strides, shape[1])]
+    return arguments + [("i64", 0), ("i64", 0)]
+
+
+def emulator_command(config, shape, ptx, arguments, paths, z):
+    """The command that runs PTX on the emulator over arrays in files.
 
     ptx-run aligns buffers as a GPU's allocator does; tile-run, which looks for
     faults, no better than a kernel may expect.
     """
     m, n, _ = shape
-    arrays = {"z": f"out:{z}:{m}x{n}xf32"}
-    arrays |= {name: f"in:{path}" for name, path in paths.items()}
+    arrays = {name: f"in:{path}" for name, path in paths.items()}
+    arrays["z"] = f"out:{z}:{m}x{n}xf32"
     grid = f"--grid={-(-m // config.m)},{-(-n // config.n)}"
-    command = [find_program("ptx-run"), ptx, grid]
-    return command + memref_arguments(layer, shape, arrays)
+    return [find_program("ptx-run"), ptx, grid] + [
+        arrays[value] if kind == "array" else f"val:{kind}:{value}"
+        for kind, value in arguments
+    ]
 
 
 def emulate(layer, config, shape, ptx, folder):
@@ -284,7 +317,8 @@ def emulate(layer, config, shape, ptx, folder):
 
     paths, expected = save_data(layer, *shape, folder)
     z = pathlib.Path(folder) / "z.npy"
-    command = ptx_command(layer, config, shape, ptx, paths, z)
+    arguments = entry_arguments(layer, shape)
+    command = emulator_command(config, shape, ptx, arguments, paths, z)
     counters = json.loads(sass_stats.call(command + ["--stats=json"]))
     check_result(np.load(z), expected, f"{layer.name}, {ptx}")
     return counters

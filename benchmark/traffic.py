@@ -41,7 +41,8 @@ def run(layer, target, config, extra):
         paths = layers.save_any_data(layer, shape, folder)
         z, ptx = (os.path.join(folder, name) for name in ("z.npy", "kernel.ptx"))
         layers.compile_layer(layer, target, config, ptx, "--lineinfo")
-        command = layers.ptx_command(layer, config, shape, ptx, paths, z)
+        arguments = layers.entry_arguments(layer, shape)
+        command = layers.emulator_command(config, shape, ptx, arguments, paths, z)
         command = [str(part) for part in command + extra]
         result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:

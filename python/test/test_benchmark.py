@@ -1,0 +1,284 @@
+"""The arithmetic of benchmark/, and what it does without a GPU."""
+
+import ctypes
+import pathlib
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(SOURCE / "benchmark"))
+
+import gpu
+import layers
+import peers
+import sass_stats
+import traffic
+
+NVFP4 = layers.LAYERS["NVFP4"]
+W4A16 = layers.LAYERS["bf16 x NVFP4"]
+
+
+# Layers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind, dtype",
+    [
+        ("e2m1", ml_dtypes.float4_e2m1fn),
+        ("e4m3", ml_dtypes.float8_e4m3fn),
+        ("ue8m0", ml_dtypes.float8_e8m0fnu),
+        ("bf16", ml_dtypes.bfloat16),
+    ],
+)
+def test_decode(kind, dtype):
+    count = {"e2m1": 16, "bf16": 1 << 16}.get(kind, 256)
+    codes = np.arange(count, dtype=np.uint16 if kind == "bf16" else np.uint8)
+    with np.errstate(invalid="ignore"):
+        expected = codes.view(dtype).astype(np.float64)
+    np.testing.assert_array_equal(layers.decode(kind, codes), expected)
+
+
+@pytest.mark.parametrize("name", layers.LAYERS)
+def test_data_fill_what_a_layer_reads(name):
+    layer, shape = layers.LAYERS[name], (3, 5, 512)
+    arrays, z = layers.make_data(layer, *shape)
+    sizes = {name: array.nbytes for name, array in arrays.items()}
+    assert sizes == layers.stored_bytes(layer, shape)
+    assert {n: a.shape[1] for n, a in arrays.items()} == layers.widths(layer, 512)
+    assert z.shape == (3, 5) and len(np.unique(z)) > 7
+
+
+@pytest.mark.parametrize("name", layers.LAYERS)
+def test_files_without_numpy_are_npy_files(tmp_path, name):
+    layer, shape = layers.LAYERS[name], (3, 5, 512)
+    paths = layers.save_any_data(layer, shape, tmp_path)
+    arrays, _ = layers.make_data(layer, *shape)
+    assert paths.keys() == arrays.keys()
+    for argument, path in paths.items():
+        loaded = np.load(path)
+        assert loaded.shape == arrays[argument].shape
+        assert loaded.dtype == arrays[argument].dtype
+
+
+def test_arguments_of_our_entry():
+    arguments = layers.entry_arguments(W4A16, (16, 32, 256))
+    assert arguments == [
+        *[("array", "z"), ("i64", 16), ("i64", 32), ("i64", 32)],
+        *[("array", "x"), ("i64", 16), ("i64", 256), ("i64", 256)],
+        *[("array", "y"), ("i64", 32), ("i64", 128), ("i64", 128)],
+        *[("array", "ys"), ("i64", 32), ("i64", 16), ("i64", 16)],
+        ("f32", 1),
+    ]
+
+
+def test_arguments_of_tritons_entry():
+    arguments = layers.triton_arguments(W4A16, (16, 32, 256))
+    assert arguments[:5] == [
+        *[("array", "x"), ("array", "y"), ("i64", 0), ("array", "ys"), ("array", "z")]
+    ]
+    assert [v for _, v in arguments[5:13]] == [16, 32, 256, 256, 128, 0, 16, 32]
+    assert arguments[13:] == [("i64", 0), ("i64", 0)]
+
+
+def test_counters_per_step():
+    few = {"a": 10, "b": {"c": 1, "d": 5}, "e": 0.5}
+    many = {"a": 30, "b": {"c": 5, "d": 5, "new": 2}, "e": 0.25}
+    assert layers.per_step(few, many, 4) == {
+        "a": 5,
+        "b": {"c": 1, "d": 0, "new": 0.5},
+    }
+
+
+def test_a_kernel_runs_on_the_emulator(tmp_path):
+    config = layers.Config(16, 32, 64, 1)
+    ptx = tmp_path / "kernel.ptx"
+    launch = layers.compile_layer(NVFP4, "sm_80", config, ptx)
+    assert launch["entry"] == "nvfp4_linear_aligned" and launch["block"] == 32
+    counters = layers.emulate(NVFP4, config, (16, 32, 256), ptx, tmp_path)
+    assert traffic.count_products(counters["mma"]) == 16 * 32 * 256
+
+
+# Traffic ----------------------------------------------------------------------
+
+
+def test_events_of_a_trace():
+    trace = """
+0,0,0:0 k.ptx:10: cp.async.cg.shared.global [%rd1], [%rd2], 16;
+0,0,0:0 k.ptx:11: cp.async.commit_group;
+  %r1 = 4
+0,0,0:0 k.ptx:12: cp.async.wait_group 2;
+0,0,0:0 k.ptx:13: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1}, {%f2};
+"""
+    events = [event for event, _ in traffic.parse_trace(trace)]
+    assert events == ["cg", "commit_group", "wait_group", "mma"]
+    assert list(traffic.parse_trace(trace))[2] == ("wait_group", "2")
+
+
+# Peers ------------------------------------------------------------------------
+
+
+def make_figure(mma, others, stack=0, products=2048, k=64):
+    return peers.Figure(
+        layers.Config(128, 128, k, 4, 3),
+        registers=200,
+        stack=stack,
+        counts={"mma": mma, "alu": others},
+        products=mma * products,
+        mmas=mma,
+    )
+
+
+def test_figures_compare_by_products():
+    # Half as many products per MMA: twice the cost.
+    ours, theirs = make_figure(64, 64, products=4096), make_figure(64, 64)
+    assert ours.per_mma(4096) == 2 and theirs.per_mma(4096) == 4
+    assert theirs.per_mma(4096, ("alu",)) == 2
+    assert ours.rank() < theirs.rank()
+
+
+def test_spills_rank_behind_everything():
+    assert make_figure(64, 600).rank() < make_figure(64, 64, stack=8).rank()
+
+
+def test_tables():
+    row = peers.Row(NVFP4, "sm_80", (128, 128))
+    other = peers.Row(NVFP4, "sm_89", (128, 128))
+    figures = {
+        row: (make_figure(64, 64), make_figure(64, 128, stack=16)),
+        other: (make_figure(64, 64), peers.Figure(error="not supported")),
+    }
+    figures[row][0].counters = {"instructions": {"issued": 1536}, "shared": {}}
+    summary = peers.format_summary(figures).splitlines()
+    assert summary[0] == "| layer | tile | sm_80 | sm_89 | sm_90a | sm_120a |"
+    assert summary[2] == r"| NVFP4 | 128×128 | **2.00** / 3.00\* | 2.00 / – |  |  |"
+    table = peers.format_table(figures).splitlines()
+    assert len(table) == 6 and len({line.count("|") for line in table}) == 1
+    # 512 MMAs of the block in a step of K.
+    assert "| 64, 4 | 200 | 0 | 2.00 | 1.00 | 0.00 | 0.00 | 0.00 | 3.00 |" in table[2]
+    assert "refused" in table[5]
+    assert peers.count_wins(figures) == (1, 1)
+
+
+def test_a_figure_survives_a_file(tmp_path):
+    figure = make_figure(64, 64)
+    figure.save(tmp_path / "figure.json")
+    assert peers.Figure.load(tmp_path / "figure.json") == figure
+    refused = peers.Figure(error="no")
+    refused.save(tmp_path / "refused.json")
+    assert peers.Figure.load(tmp_path / "refused.json") == refused
+
+
+def test_a_table_is_replaced_between_its_markers(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- generated: t -->\nold\n<!-- end of generated -->\nb\n")
+    peers.replace_between(page, "t", r"| \* |")
+    assert page.read_text() == (
+        "a\n<!-- generated: t -->\n| \\* |\n<!-- end of generated -->\nb\n"
+    )
+    with pytest.raises(SystemExit, match="no table 'u'"):
+        peers.replace_between(page, "u", "")
+
+
+def test_limits_of_shared_memory():
+    limits = peers.read_shared_limits()
+    assert limits["sm_80"] == 166912 and limits["sm_120a"] == 101376
+    assert peers.TARGETS.keys() <= limits.keys()
+
+
+# The GPU ----------------------------------------------------------------------
+
+
+def test_bytes_and_operations_of_a_shape():
+    shape = gpu.Shape("NVFP4", 1, 4096, 4096)
+    assert shape.operations == 2 * 4096 * 4096
+    weights = 4096 * 4096 // 2 + 4096 * 4096 // 16
+    assert shape.bytes == weights + 4096 // 2 + 4096 // 16 + 4 * 4096
+
+
+def test_shares():
+    peaks = gpu.find_peaks("NVIDIA H200")
+    assert peaks == (989e12, 4.8e12)
+    assert gpu.find_peaks("NVIDIA H100 PCIe") == (756e12, 2.0e12)
+    assert gpu.find_peaks("something") is None
+    small = gpu.Shape("bf16 x NVFP4", 1, 8192, 8192)
+    assert gpu.find_share(small, small.bytes / 4.8e12, peaks) == ("memory", 1)
+    large = gpu.Shape("bf16 x NVFP4", 4096, 8192, 8192)
+    bound, share = gpu.find_share(large, 2 * large.operations / 989e12, peaks)
+    assert bound == "tensor" and share == pytest.approx(0.5)
+    row = gpu.format_row(large, "ours", "a", 1e-3, peaks)
+    assert "| 1000.0 | 550 |" in row and "56 % of tensor" in row
+
+
+def test_arguments_are_what_an_entry_declares(tmp_path):
+    config = layers.Config(16, 32, 64, 1)
+    ptx = tmp_path / "kernel.ptx"
+    layers.compile_layer(NVFP4, "sm_90a", config, ptx)
+    text = sass_stats.call([layers.find_program("ptx-run"), ptx, "--list"])
+    sizes = [int(line.split(", ")[1].split()[0]) for line in text.splitlines()[1:]]
+    addresses = {name: 1 << 40 for name in ("z", "x", "y", "xs", "ys")}
+    arguments = gpu.make_arguments("ours", NVFP4, (16, 32, 256), addresses)
+    assert [ctypes.sizeof(a) for a in arguments] == sizes
+    assert arguments[0].value == 1 << 40 and arguments[1].value == 16
+
+
+def test_every_choice_fits_its_shapes():
+    for m, choices in gpu.CHOICES.items():
+        for choice in choices:
+            config = gpu.parse_choice(choice)
+            assert config.m >= min(m, 64) and layers.KA % config.k == 0
+            assert all(size % config.n == 0 == size % config.k for size in gpu.SIZES)
+
+
+class FakeDriver:
+    """Memory of the device as NumPy arrays."""
+
+    def __init__(self):
+        self.memory = {}
+
+    def upload(self, array):
+        address = self.allocate(array.nbytes)
+        self.memory[address][:] = array.view(np.uint8).reshape(-1)
+        return address
+
+    def allocate(self, size):
+        address = (len(self.memory) + 1) << 32
+        self.memory[address] = np.zeros(size, np.uint8)
+        return address
+
+    def download(self, address, array):
+        size = array.nbytes
+        array.view(np.uint8).reshape(-1)[:] = self.memory[address][:size]
+
+
+@pytest.mark.parametrize("name", gpu.LAYERS)
+def test_results_are_checked(name):
+    driver = FakeDriver()
+    arrays = gpu.Arrays(driver, gpu.Shape(name, 5, 12, 256), 2)
+    assert len(arrays.copies) == 2
+    x = arrays.values("x", np.arange(5))
+    y = arrays.values("y", np.arange(12))
+    assert x.shape == (5, 256) and abs(x).max() > 1
+    z = (x @ y.T).astype(np.float32)
+    memory = driver.memory[arrays.z]
+    memory[: z.nbytes] = z.view(np.uint8).reshape(-1)
+    arrays.check("right")
+    memory[:4] = 0xFF
+    with pytest.raises(sass_stats.ToolError, match="wrong: 1 of 60"):
+        arrays.check("wrong")
+
+
+def test_preparing_checks_and_assembles(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("numpy")
+    try:
+        sass_stats.find_tool("ptxas")
+    except sass_stats.ToolError:
+        pytest.skip("no ptxas")
+    monkeypatch.setattr(gpu, "CHOICES", {16: ["16x32x64:2"]})
+    manifest = gpu.prepare("sm_90a", tmp_path / "out", None)
+    assert [m["layer"] for m in manifest] == list(gpu.LAYERS)
+    for entry in manifest:
+        assert (tmp_path / "out" / entry["file"]).read_bytes()[:4] == b"\x7fELF"
+    assert "2 kernels of ours agree" in capsys.readouterr().out
