@@ -29,7 +29,8 @@ class Driver:
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), self.device)
         self.call("cuCtxSetCurrent", self.context)
         self.stream = ctypes.c_void_p()
-        self.call("cuStreamCreate", ctypes.byref(self.stream), 1)
+        # One that waits for copies and fills, which go by the default stream.
+        self.call("cuStreamCreate", ctypes.byref(self.stream), 0)
 
     def call(self, name, *arguments):
         status = getattr(self.library, name)(*arguments)

@@ -334,6 +334,8 @@ def format_row(shape, by, choice, seconds, peaks):
 
 
 def run(folder, batches):
+    if not (folder / "manifest.json").exists():
+        raise OSError(f"{folder} has no cubins; run gpu.py prepare first")
     manifest = json.loads((folder / "manifest.json").read_text())
     driver = cuda_driver.Driver()
     device = driver.name

@@ -17,7 +17,7 @@ What Triton made is kept in build/peers, so that later calls take it from there.
 Other calls:
 
     benchmark/peers.py --rows='NVFP4.*sm_80'         some rows only
-    benchmark/peers.py --compile-time                seconds, instead of tables
+    benchmark/peers.py --compile-time --write        the table of compile times
     benchmark/peers.py --triton=PYTHON               another Python with Triton
 """
 
@@ -382,30 +382,31 @@ def count_wins(figures):
 # Compile time -----------------------------------------------------------------
 
 
-def report_compile_time(python):
-    """Prints seconds to PTX and to a cubin of NVFP4, 128 x 128."""
-    print("| target | compiler | to PTX, cold | warm | to cubin, cold | warm |")
-    print("|---|---|---|---|---|---|")
+def format_compile_time(python):
+    """Milliseconds to PTX and to a cubin of a 128 x 128 layer, as Markdown."""
+    lines = ["| layer | by | PTX, cold | PTX, warm | cubin, cold | cubin, warm |"]
+    lines.append("|---|---|---|---|---|---|")
     program = layers.find_program("tile-compile-benchmark")
-    for target in ("sm_120a", "sm_80"):
-        layer = layers.LAYERS["NVFP4" if target == "sm_120a" else "MXFP4"]
-        config = layers.Config(128, 128, 128 if target == "sm_120a" else 64, 4, 3)
-        command = [program, layers.kernel_path(layer), "--json"]
-        ours = json.loads(
-            sass_stats.call(command + layers.compile_options(target, config))
-        )
-        row = Row(layer, target, (128, 128))
+    # Triton has no E4M3 on sm_80.
+    for name, target, k in (("NVFP4", "sm_120a", 128), ("MXFP4", "sm_80", 64)):
+        row = Row(layers.LAYERS[name], target, (128, 128))
+        config = layers.Config(128, 128, k, 4, 3)
+        command = [program, layers.kernel_path(row.layer), "--json"]
+        command += layers.compile_options(target, config)
+        ours = json.loads(sass_stats.call(command))
         with tempfile.TemporaryDirectory() as folder:
             (theirs,) = run_triton(python, [to_request(row, config, 12)], folder)
         for who, times in (("ours", ours), ("Triton", theirs)):
             cells = []
             for kind in ("ptx", "cubin"):
                 first, *rest = times[kind]
-                cells += [
-                    f"{1e3 * first:.0f} ms",
-                    f"{1e3 * statistics.median(rest):.0f} ms",
-                ]
-            print(f"| {layer.name}, {target} | {who} | " + " | ".join(cells) + " |")
+                cells += [first, statistics.median(rest)]
+            lines.append(
+                f"| {name}, {target} | {who} | "
+                + " | ".join(f"{1e3 * cell:.0f} ms" for cell in cells)
+                + " |"
+            )
+    return "\n".join(lines)
 
 
 def main():
@@ -422,7 +423,14 @@ def main():
         parser.error("--write needs every row")
     python = find_triton(options.triton)
     if options.compile_time:
-        report_compile_time(python)
+        try:
+            text = format_compile_time(python)
+        except (OSError, sass_stats.ToolError) as error:
+            sys.exit(f"peers: error: {error}")
+        print(text)
+        if options.write:
+            page = SOURCE / "docs" / "performance.md"
+            replace_between(page, "compile-time", text)
         return
     rows = [
         Row(layer, target, tile)

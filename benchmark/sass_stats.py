@@ -207,7 +207,11 @@ class Kernel:
         body = self.instructions[first : last + 1]
         counts = collections.Counter(i.kind for i in body)
         products = sum(i.products for i in body if i.kind == "mma")
-        if loop and products and products < products_per_step:
+        if (
+            loop
+            and 0 < products < products_per_step
+            and not products_per_step % products
+        ):
             outer = [
                 (b - a, a, b)
                 for a, b in self.find_loops()
@@ -215,13 +219,11 @@ class Kernel:
             ]
             if outer:
                 _, a, b = min(outer)
-                trips = products_per_step / products
+                trips = products_per_step // products
                 around = (
                     self.instructions[a:first] + self.instructions[last + 1 : b + 1]
                 )
-                counts = collections.Counter(
-                    {k: round(n * trips) for k, n in counts.items()}
-                )
+                counts = collections.Counter({k: n * trips for k, n in counts.items()})
                 counts.update(i.kind for i in around)
                 products = products_per_step
         return Cost(dict(counts), products, loop is not None)
