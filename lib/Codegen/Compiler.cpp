@@ -15,6 +15,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "tile/Codegen/PtxEmitter.h"
 #include "tile/Conversion/Passes.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/TargetInfo.h"
 #include "tile/Transforms/Passes.h"
 #include "llvm/IR/LLVMContext.h"
@@ -68,6 +69,11 @@ llvm::Error tile::validate(const CompileOptions &options) {
     return llvm::createStringError(
         "expects num-warps to be a power of two from 1 to 32, but got " +
         std::to_string(options.numWarps));
+  if (options.groupPrograms > kMaxProgramGroup)
+    return llvm::createStringError(
+        "expects group-programs to be at most " +
+        std::to_string(kMaxProgramGroup) + ", but got " +
+        std::to_string(options.groupPrograms));
   if (options.ptxVersion > kMaxPtxVersion)
     return llvm::createStringError("expects ptx-version to be at most " +
                                    printVersion(kMaxPtxVersion) + ", but got " +
@@ -87,6 +93,9 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   passes.addPass(createTileCheckKernels());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  TileGroupProgramsOptions grouping;
+  grouping.group = options.groupPrograms;
+  passes.addPass(createTileGroupPrograms(grouping));
   TileLegalizeScaledMmaOptions legalize;
   legalize.target = options.target;
   legalize.mmaPath = options.mmaPath;
@@ -277,8 +286,14 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
                              llvm::cl::desc("Pipeline stages; 0 chooses"),
                              llvm::cl::init(0)};
 
+  Option<unsigned> groupPrograms{
+      *this, "group-programs",
+      llvm::cl::desc("Blocks of a group along x; 0 for none"),
+      llvm::cl::init(8)};
+
   CompileOptions get() const {
     CompileOptions options;
+    options.groupPrograms = groupPrograms;
     options.numStages = numStages;
     options.target = target;
     options.mmaPath = mmaPath;

@@ -2,6 +2,7 @@
 
 #include "tile/Tools/Options.h"
 
+#include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
@@ -359,6 +360,12 @@ Expected<CompileOptions> tile::getCompileOptions(const InputArgList &args) {
   if (!stages)
     return stages.takeError();
   options.numStages = stages->value_or(0);
+  Expected<std::optional<int64_t>> group =
+      getInteger(args, OPT_group_programs, 0, kMaxProgramGroup);
+  if (!group)
+    return group.takeError();
+  if (*group)
+    options.groupPrograms = **group;
 
   if (std::optional<StringRef> text = getValue(args, OPT_ptx_version)) {
     Expected<unsigned> version = parsePtxVersion(*text);

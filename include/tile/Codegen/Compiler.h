@@ -32,6 +32,7 @@ struct CompileOptions {
   std::string mmaPath = "auto"; ///< "auto", "native" or "expand".
   unsigned numWarps = 0;        ///< 1, 2, 4, …, 32; 0: the compiler chooses.
   unsigned numStages = 0;       ///< 0: the compiler chooses.
+  unsigned groupPrograms = 8;   ///< 0 and 1: the order of the hardware.
   std::string fp4Cvt = "auto";  ///< "auto", "hardware" or "software".
   unsigned ptxVersion = 0;      ///< 88 is `.version 8.8`; 0: lowest possible.
   bool lineInfo = false;        ///< `.loc` for the lines of the source.

@@ -82,6 +82,12 @@ def num_stages : Value<"num-stages">, InBoth, Group<grp_kernel>,
            "if absent. A remark says how many a loop has, and why a load has none">;
 def : Twin<"num-stages", num_stages>, InBoth;
 
+def group_programs : Value<"group-programs">, InBoth, Group<grp_kernel>,
+  MetaVarName<"N">,
+  HelpText<"Run blocks that share operands in groups of N along x, for the L2 "
+           "cache; 0 keeps the order of the hardware (default: 8)">;
+def : Twin<"group-programs", group_programs>, InBoth;
+
 def mma_path : Value<"mma-path">, InBoth, Group<grp_kernel>,
   MetaVarName<"auto|native|expand">, Values<"auto,native,expand">,
   HelpText<"How scaled multiplies are computed: `native` is an error where the "

@@ -26,6 +26,46 @@ def TileCheckKernels : Pass<"tile-check-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileGroupPrograms : Pass<"tile-group-programs", "::mlir::ModuleOp"> {
+  let summary = "Orders tile programs so that neighbours share operands";
+  let description = [{
+    A GPU starts the blocks of a grid x first. Where a loop with a multiply loads
+    one operand by `program_id 0` alone and another by `program_id 1` alone, the
+    two are replaced by coordinates that walk the grid in groups of `group` in x
+    and all of y: the blocks that run at the same time then read fewer different
+    tiles, and what one has read the next finds in the L2 cache. The coordinates
+    are a permutation of the grid, whatever its extents; dimension 2 stays.
+
+    Example:
+
+    ```mlir
+    %x = tile.program_id 0
+    %y = tile.program_id 1
+    // becomes
+    %x = tile.program_id 0
+    %y = tile.program_id 1
+    %nx = tile.num_programs 0
+    %ny = tile.num_programs 1
+    %several = ... // nx > group, and nx * ny < 2^32
+    %g:2 = scf.if %several -> (index, index) {
+      ... // two divisions
+    } else {
+      scf.yield %x, %y : index, index
+    }
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"group", "group", "unsigned", /*default=*/"8",
+           "Blocks of a group along x; 0 and 1 leave the order alone; the "
+           "kernel's `tile.group_programs` wins, and decides alone">,
+  ];
+  let statistics = [
+    Statistic<"numGrouped", "num-grouped", "Number of kernels reordered">,
+  ];
+}
+
 def TileLegalizeScaledMma
     : Pass<"tile-legalize-scaled-mma", "::mlir::ModuleOp"> {
   let summary = "Chooses native or expanded lowering for every multiply";

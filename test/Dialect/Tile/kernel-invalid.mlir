@@ -264,3 +264,24 @@ func.func @kernel_c13.dot(%x: memref<32xf32>) attributes {tile.kernel} {
 func.func @WARP_SZ(%x: memref<32xf32>) attributes {tile.kernel} {
   return
 }
+
+// -----
+
+// expected-error @below {{expects 'tile.group_programs' to be an i32 from 0 to 1024, but got -1 : i32}}
+func.func @kernel_c14() attributes {tile.kernel, tile.group_programs = -1 : i32} {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'tile.group_programs' to be an i32 from 0 to 1024, but got 1025 : i32}}
+func.func @kernel_c14() attributes {tile.kernel, tile.group_programs = 1025 : i32} {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'tile.group_programs' beside 'tile.kernel' only}}
+func.func @kernel_c9() attributes {tile.group_programs = 8 : i32} {
+  return
+}

@@ -3,9 +3,9 @@
 
 // CHECK-LABEL: func @every_attribute
 // CHECK-SAME: memref<?x64xf16, strided<[?, 1]>> {tile.shape_divisible_by = array<i64: 16, 64>, tile.stride_divisible_by = array<i64: 8, 1>}
-// CHECK-SAME: attributes {tile.kernel, tile.mma_path = "expand", tile.num_stages = 3 : i32, tile.num_warps = 8 : i32}
+// CHECK-SAME: attributes {tile.group_programs = 4 : i32, tile.kernel, tile.mma_path = "expand", tile.num_stages = 3 : i32, tile.num_warps = 8 : i32}
 func.func @every_attribute(%x: memref<?x64xf16, strided<[?, 1]>> {tile.shape_divisible_by = array<i64: 16, 64>, tile.stride_divisible_by = array<i64: 8, 1>})
-    attributes {tile.kernel, tile.num_warps = 8 : i32, tile.num_stages = 3 : i32, tile.mma_path = "expand"} {
+    attributes {tile.kernel, tile.num_warps = 8 : i32, tile.num_stages = 3 : i32, tile.group_programs = 4 : i32, tile.mma_path = "expand"} {
   return
 }
 
