@@ -14,8 +14,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Transforms/DistributedTypes.h"
+#include "tile/Transforms/Divisibility.h"
 #include "tile/Transforms/MmaPlan.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -177,6 +179,90 @@ std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
 }
 
 //===----------------------------------------------------------------------===//
+// What memory wants
+//===----------------------------------------------------------------------===//
+
+/// Bytes that the memory system moves at once.
+static constexpr unsigned kSectorBytes = 32;
+
+/// Sectors that one store of a warp touches, beside the fewest that could hold
+/// its bytes, where each lane stores `vector` elements that lie side by side in
+/// dimension `dim`.
+static std::pair<unsigned, unsigned> countSectors(const LinearLayout &layout,
+                                                  unsigned dim, unsigned vector,
+                                                  unsigned elementBytes) {
+  const Space &tile = layout.getCodomain();
+  std::string axis = "d" + std::to_string(dim);
+  // What of a position tells elements of a sector apart is dropped.
+  unsigned inSector = std::min(
+      tile.bitsOf(axis),
+      llvm::Log2_32(std::max(1u, kSectorBytes / elementBytes)));
+  uint32_t mask = ((uint32_t(1) << inSector) - 1) << *tile.offsetOf(axis);
+  SmallVector<uint32_t> elements, sectors;
+  auto add = [](SmallVectorImpl<uint32_t> &basis, uint32_t column) {
+    for (uint32_t known : basis)
+      column = std::min(column, column ^ known);
+    if (column)
+      basis.push_back(column);
+  };
+  for (uint32_t column : layout.getColumns("lane")) {
+    add(elements, column);
+    add(sectors, column & ~mask);
+  }
+  // A vector of 32 bytes or more would lie in several; there is none.
+  unsigned bytes = vector * elementBytes << elements.size();
+  return {1u << sectors.size(), llvm::divideCeil(bytes, kSectorBytes)};
+}
+
+/// The layout in which a tile should be stored, or nullopt for the one that it
+/// has. Multiplies leave few bytes of a row in the lanes of a warp; where what
+/// is known of the memref allows wide stores, rows are put together first, once
+/// and not in every iteration of a loop.
+static std::optional<LinearLayout> getStoreLayout(StoreOp op,
+                                                  unsigned numWarps) {
+  auto tile = cast<RankedTensorType>(op.getValue().getType());
+  auto memref = cast<MemRefType>(op.getTarget().getType());
+  std::optional<MemRefDivisors> divisors = getMemRefDivisors(op.getTarget());
+  if (!divisors || op->getParentOfType<LoopLikeOpInterface>())
+    return std::nullopt;
+  auto [strides, offset] = memref.getStridesAndOffset();
+  unsigned dim = tile.getRank();
+  while (dim > 0 && (strides[dim - 1] != 1 || tile.getDimSize(dim - 1) == 1))
+    --dim;
+  if (dim-- == 0)
+    return std::nullopt;
+  unsigned bytes = std::max(1u, getElementBits(tile.getElementType()) / 8);
+  auto widest = [&](unsigned run) {
+    unsigned vector = std::min(run, 16 / bytes);
+    while (vector > 1 && !divisors->allowsPieces(dim, vector))
+      vector /= 2;
+    return vector;
+  };
+  unsigned vector = widest(tile.getDimSize(dim));
+  if (vector == 1)
+    return std::nullopt;
+
+  LinearLayout layout = tile::getLayout(tile);
+  auto [touched, needed] =
+      countSectors(layout, dim, widest(getRun(layout, dim)), bytes);
+  // Rows of the tile along `dim`, whichever dimension that is.
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, dim));
+  llvm::append_range(order, llvm::seq<int64_t>(dim + 1, tile.getRank()));
+  order.push_back(dim);
+  SmallVector<int64_t> shape;
+  for (int64_t from : order)
+    shape.push_back(tile.getDimSize(from));
+  LinearLayout rows = inversePermuteLayout(
+      getBlockedLayout(shape, 128 / vector, numWarps), order);
+  auto [rowsTouched, rowsNeeded] =
+      countSectors(rows, dim, widest(getRun(rows, dim)), bytes);
+  // Worth a way through shared memory: half of the traffic or less.
+  if (touched * rowsNeeded < 2 * needed * rowsTouched)
+    return std::nullopt;
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
@@ -323,6 +409,10 @@ void LayoutAssigner::visit(Operation *op) {
                   projectLayout(layout, getTile(index.get()).getShape()));
         for (OpOperand &mask : op.getMaskMutable())
           require(mask, layout);
+      })
+      .Case([&](StoreOp op) {
+        if (auto layout = getStoreLayout(op, numWarps))
+          require(op.getValueMutable(), *layout);
       })
       .Case<UnpackOp, PackOp>([&](Operation *op) { visitBits(op); })
       .Case([&](PermuteOp op) {

@@ -184,6 +184,19 @@ LinearLayout tile::projectLayout(const LinearLayout &result,
       project(result.getColumns("lane")), project(result.getColumns("warp")));
 }
 
+unsigned tile::getRun(const LinearLayout &layout, unsigned dim) {
+  std::string axis = "d" + std::to_string(dim);
+  unsigned bits = layout.getCodomain().bitsOf(axis);
+  unsigned first = layout.getCodomain().offsetOf(axis).value_or(0);
+  unsigned run = 0;
+  for (uint32_t column : layout.getColumns("register")) {
+    if (run == bits || column != uint32_t(1) << (first + run))
+      break;
+    ++run;
+  }
+  return 1u << run;
+}
+
 LinearLayout tile::dropZeroRegisters(const LinearLayout &layout) {
   SmallVector<uint32_t> registers;
   for (uint32_t column : layout.getColumns("register"))

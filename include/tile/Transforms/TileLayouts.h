@@ -77,6 +77,10 @@ LinearLayout reduceLayout(const LinearLayout &source, unsigned dim);
 /// bit moves along `dim`: what a reduction in one warp needs.
 bool canReduceInWarp(const LinearLayout &layout, unsigned dim);
 
+/// Elements side by side in dimension `dim` that the low registers of a lane
+/// hold, in order; a power of two.
+unsigned getRun(const LinearLayout &layout, unsigned dim);
+
 /// Returns `layout` without register bits whose column is zero.
 LinearLayout dropZeroRegisters(const LinearLayout &layout);
 

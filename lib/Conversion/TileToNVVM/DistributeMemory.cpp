@@ -143,14 +143,7 @@ Distributor::Pieces Distributor::findPieces(const MemRefValue &memref,
     unsigned bits = layout.getCodomain().bitsOf(axis);
     if (strides[dim] != 1 || bits == 0)
       continue;
-    unsigned first = *layout.getCodomain().offsetOf(axis);
-    unsigned run = 0;
-    for (uint32_t column : layout.getColumns("register")) {
-      if (run == bits || column != 1u << (first + run))
-        break;
-      ++run;
-    }
-    pieces.run = 1u << run;
+    pieces.run = getRun(layout, dim);
     pieces.vector = std::min(pieces.run, 16 / bytes);
     while (pieces.vector > 1 &&
            !memref.divisors.allowsPieces(dim, pieces.vector))
