@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -125,8 +126,24 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
                               loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                                     : arith::CmpIPredicate::slt,
                               position, loop.getUpperBound());
-    for (Operation *op : staged.slice)
-      builder.clone(*op, mapping);
+    for (Operation *op : staged.slice) {
+      if (!isa<memref::LoadOp>(op)) {
+        builder.clone(*op, mapping);
+        continue;
+      }
+      // Its memory has no element for an iteration that there is none of.
+      Type type = op->getResult(0).getType();
+      auto branch = scf::IfOp::create(builder, loc, type, exists,
+                                      /*withElseRegion=*/true);
+      OpBuilder inside = branch.getThenBodyBuilder();
+      Operation *load = inside.clone(*op, mapping);
+      scf::YieldOp::create(inside, loc, load->getResults());
+      OpBuilder outside = branch.getElseBodyBuilder();
+      Value none =
+          arith::ConstantOp::create(outside, loc, outside.getZeroAttr(type));
+      scf::YieldOp::create(outside, loc, none);
+      mapping.map(op->getResult(0), branch.getResult(0));
+    }
     for (CopyAsyncOp copy : staged.copies) {
       SmallVector<Value> indices;
       for (Value index : copy.getIndices())
@@ -177,8 +194,12 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
     if (isa<BarrierOp, CopyAsyncOp, CommitCopiesOp, WaitCopiesOp>(op))
       continue;
     Operation *clone = builder.clone(op, mapping);
+    // Buffers that are filled once keep their slot.
     if (auto read = dyn_cast<ReadBufferOp>(clone))
-      read.getSlotMutable().assign(toRead);
+      if (llvm::any_of(staged.copies, [&](CopyAsyncOp copy) {
+            return copy.getBuffer() == read.getBuffer();
+          }))
+        read.getSlotMutable().assign(toRead);
   }
   auto advance = [&](Value slot) -> Value {
     Value next = arith::AddIOp::create(builder, loc, slot, one);
@@ -225,10 +246,14 @@ void PipelineLoops::runOnOperation() {
                             "effect")
           << remark::metric("num-stages", asked);
     // Buffers live for the whole kernel, so loops share what there is.
-    const int64_t budget = getBufferBudget(kernel, **info);
-    int64_t all = 0;
+    int64_t budget = getBufferBudget(kernel, **info), all = 0;
     for (const StagedLoop &staged : loops)
       all += getStageBytes(staged);
+    // What is there besides has been filled before the loops.
+    kernel.walk([&](AllocBufferOp op) {
+      budget -= op.getResult().getType().getSlotStride();
+    });
+    budget += all;
     for (StagedLoop &staged : loops) {
       unsigned most = static_cast<unsigned>(budget / all);
       unsigned stages = asked ? asked : kDefaultStages;

@@ -4,7 +4,7 @@
 // a way through shared memory: each byte is fetched once by the block, in wide
 // pieces, and read from there by the lanes that need it. The copies stand at
 // the start of the iteration that uses them; `tile-pipeline-loops` moves them
-// ahead.
+// ahead. What no iteration changes is fetched once, in front of the loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/TargetInfo.h"
+#include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/Divisibility.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -88,8 +91,10 @@ static bool collectIndexSlice(Value value, scf::ForOp loop,
   Operation *op = value.getDefiningOp();
   if (!loop->isProperAncestor(op))
     return true;
-  // It will be computed for iterations that there are none of.
-  if (op->getBlock() != loop.getBody() || op->getNumRegions() || !isPure(op))
+  // It will be computed for iterations that there are none of; a number that is
+  // loaded, as the place of a page is from a table, only where there is one.
+  if (op->getBlock() != loop.getBody() || op->getNumRegions() ||
+      !(isPure(op) || isa<memref::LoadOp>(op)))
     return false;
   for (Value operand : op->getOperands())
     if (!collectIndexSlice(operand, loop, slice))
@@ -98,12 +103,32 @@ static bool collectIndexSlice(Value value, scf::ForOp loop,
   return true;
 }
 
+/// 32-bit words of tiles that a loop may hold in registers of a lane all the
+/// time, so that they are not loaded again.
+static constexpr uint64_t kMaxHeldWords = 32;
+
+/// 32-bit words that a lane holds of a tile; none of what has no layout yet.
+static uint64_t getWordsPerLane(Value value) {
+  auto tile = cast<RankedTensorType>(value.getType());
+  if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()))
+    return 0;
+  uint64_t elements = uint64_t(1)
+                      << getLayout(tile).getDomain().bitsOf("register");
+  return llvm::divideCeil(elements * getElementBits(tile.getElementType()), 32);
+}
+
 namespace {
 
 struct StageLoads : public tile::impl::TileStageLoadsBase<StageLoads> {
   using Base::Base;
 
   void runOnOperation() override;
+  /// Moves in front of a loop what is the same in every iteration: positions,
+  /// views, and loads of tiles that registers can hold.
+  void hoist(scf::ForOp loop);
+  /// Copies what the same place of memory gives to every iteration to a buffer
+  /// of its own, once, and reads it from there.
+  void stageOnce(ArrayRef<LoadOp> loads, scf::ForOp loop, bool loopWaits);
   /// Stages what it can of one loop. `room` is the shared memory left.
   void stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room);
 };
@@ -120,8 +145,88 @@ static bool writesMemory(scf::ForOp loop) {
       .wasInterrupted();
 }
 
+void StageLoads::hoist(scf::ForOp loop) {
+  const bool writes = writesMemory(loop);
+  uint64_t words = 0;
+  auto hold = [&](Value value) {
+    uint64_t more = getWordsPerLane(value);
+    if (words + more > kMaxHeldWords)
+      return false;
+    words += more;
+    return true;
+  };
+  moveLoopInvariantCode(
+      loop.getLoopRegions(),
+      [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
+      [&](Operation *op, Region *) {
+        // Outside reads as zero, so that a load is right without an iteration.
+        if (auto load = dyn_cast<LoadOp>(op)) {
+          bool staged =
+              feedsMultiply(load.getResult()) && checkPieces(load).empty();
+          return !writes && !staged && hold(load.getResult());
+        }
+        if (!isPure(op))
+          return false;
+        if (isa<ConvertLayoutOp>(op))
+          return hold(op->getResult(0));
+        return isa<PermuteOp, ReshapeOp, UnpackOp, PackOp>(op) ||
+               llvm::none_of(op->getResultTypes(),
+                             llvm::IsaPred<RankedTensorType>);
+      },
+      [&](Operation *op, Region *) {
+        if (isa<LoadOp>(op))
+          ++numHoisted;
+        loop.moveOutOfLoop(op);
+      });
+}
+
+void StageLoads::stageOnce(ArrayRef<LoadOp> loads, scf::ForOp loop,
+                           bool loopWaits) {
+  for (LoadOp load : loads) {
+    // As far out as it stays the same.
+    scf::ForOp target = loop;
+    for (auto outer = loop->getParentOfType<scf::ForOp>(); outer;
+         outer = outer->getParentOfType<scf::ForOp>()) {
+      if (target->getParentOp() != outer || writesMemory(outer) ||
+          !llvm::all_of(load->getOperands(), [&](Value operand) {
+            return outer.isDefinedOutsideOfLoop(operand);
+          }))
+        break;
+      target = outer;
+    }
+    Location loc = load.getLoc();
+    OpBuilder builder(target);
+    Value slot = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value buffer = AllocBufferOp::create(builder, loc, getBufferType(load));
+    // Somebody may still read the slot of the last time that the loop ran.
+    if (target->getParentOfType<LoopLikeOpInterface>())
+      BarrierOp::create(builder, loc);
+    // The loop's own waits cover it, since its copies come later; but without
+    // an iteration nobody would wait.
+    const bool covered = loopWaits && target == loop;
+    Value exists;
+    if (covered)
+      exists = arith::CmpIOp::create(
+          builder, loc,
+          loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                : arith::CmpIPredicate::slt,
+          loop.getLowerBound(), loop.getUpperBound());
+    CopyAsyncOp::create(builder, loc, load.getSource(), load.getIndices(),
+                        buffer, slot, exists, DenseI64ArrayAttr());
+    CommitCopiesOp::create(builder, loc);
+    if (!covered)
+      WaitCopiesOp::create(builder, loc, 0);
+    builder.setInsertionPoint(load);
+    Value read = ReadBufferOp::create(builder, loc, load.getType(), buffer,
+                                      slot, ValueRange());
+    load.replaceAllUsesWith(read);
+    load.erase();
+  }
+  numStaged += loads.size();
+}
+
 void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
-  SmallVector<LoadOp> loads;
+  SmallVector<LoadOp> loads, fixed;
   llvm::SetVector<Operation *> slice;
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     if (!feedsMultiply(load.getResult()))
@@ -154,9 +259,16 @@ void StageLoads::stage(scf::ForOp loop, func::FuncOp kernel, int64_t &room) {
       continue;
     }
     room -= bytes;
+    if (llvm::all_of(load->getOperands(), [&](Value operand) {
+          return loop.isDefinedOutsideOfLoop(operand);
+        })) {
+      fixed.push_back(load);
+      continue;
+    }
     slice.insert(ofLoad.begin(), ofLoad.end());
     loads.push_back(load);
   }
+  stageOnce(fixed, loop, /*loopWaits=*/!loads.empty());
   if (loads.empty())
     return;
 
@@ -206,6 +318,9 @@ void StageLoads::runOnOperation() {
     int64_t room = getBufferBudget(kernel, **info);
     SmallVector<scf::ForOp> loops;
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    // Inner loops come first.
+    for (scf::ForOp loop : loops)
+      hoist(loop);
     for (scf::ForOp loop : loops)
       stage(loop, kernel, room);
   }

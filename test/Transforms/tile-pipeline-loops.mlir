@@ -48,3 +48,44 @@ func.func @loop(%x: !m, %acc: tensor<16x8xf32>, %n: index, %y: tensor<32x8xbf16>
   }
   return %r : tensor<16x8xf32>
 }
+
+// The place of an iteration that there is none of is not loaded; a buffer that is
+// filled in front of the loop keeps its one slot.
+// CHECK-LABEL: func.func @table
+// CHECK: %[[A:.*]] = tile.alloc_buffer : !tile.buffer<1x16x32xbf16>
+// CHECK: %[[B:.*]] = tile.alloc_buffer : !tile.buffer<3x32x8xbf16>
+// CHECK-COUNT-2: scf.if
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[R:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK: %[[READ:.*]] = arith.index_castui %[[R]] : i32 to index
+// CHECK: %[[NEXT:.*]] = arith.addi
+// CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %
+// CHECK: %[[PAGE:.*]] = scf.if %[[MORE]] -> (index) {
+// CHECK-NEXT: memref.load %{{.*}}[%[[NEXT]]]
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: } else {
+// CHECK-NEXT: arith.constant 0 : index
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.copy_async %{{.*}}[%[[PAGE]], %{{.*}}] to %[[B]][%{{.*}}] if %[[MORE]]
+// CHECK: tile.read_buffer %[[A]][%c0]
+// CHECK: tile.read_buffer %[[B]][%[[READ]]]
+func.func @table(%x: !m, %y: !m, %table: memref<?xindex>, %acc: tensor<16x8xf32>, %n: index) -> tensor<16x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tile.alloc_buffer : !tile.buffer<1x16x32xbf16>
+  tile.copy_async %x[%c0, %c0] to %e[%c0] : !m, !tile.buffer<1x16x32xbf16>
+  tile.commit_copies
+  %b = tile.alloc_buffer : !tile.buffer<1x32x8xbf16>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %acc) -> (tensor<16x8xf32>) {
+    %page = memref.load %table[%k] : memref<?xindex>
+    tile.barrier
+    tile.copy_async %y[%page, %c0] to %b[%c0] : !m, !tile.buffer<1x32x8xbf16>
+    tile.commit_copies
+    tile.wait_copies {pending = 0 : i32}
+    %p = tile.read_buffer %e[%c0] : !tile.buffer<1x16x32xbf16> -> tensor<16x32xbf16>
+    %q = tile.read_buffer %b[%c0] : !tile.buffer<1x32x8xbf16> -> tensor<32x8xbf16>
+    %s = tile.mmaf %p, %q, %a : tensor<16x32xbf16>, tensor<32x8xbf16>, tensor<16x8xf32>
+    scf.yield %s : tensor<16x8xf32>
+  }
+  return %r : tensor<16x8xf32>
+}

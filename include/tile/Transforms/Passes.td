@@ -157,6 +157,11 @@ def TileStageLoads : Pass<"tile-stage-loads", "::mlir::ModuleOp"> {
     in shared memory and a read of it. What cannot be copied in pieces of at least
     four bytes stays a load; a remark says why.
 
+    What is the same in every iteration is fetched once: an operand of a multiply
+    by a copy in front of the loop, other tiles by a load there, as long as they
+    take few registers. A position may come from memory that the loop does not
+    write, as in a table of pages.
+
     Example:
 
     ```mlir
@@ -181,6 +186,7 @@ def TileStageLoads : Pass<"tile-stage-loads", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numStaged", "num-staged", "Number of loads staged">,
+    Statistic<"numHoisted", "num-hoisted", "Number of loads moved before loops">,
   ];
 }
 
