@@ -56,22 +56,61 @@ func.func @two_results(%x: memref<32xi32>) attributes {tile.kernel, tile.num_war
 
 // -----
 
-// Two bf16 share a word: taken out, computed, put back, the lower index low.
+// Two bf16 share a word and are computed together.
 // CHECK-LABEL: llvm.func @halves(
 // CHECK: %[[W:.*]] = scf.if %{{.*}} -> (i32)
-// CHECK: arith.trunci %[[W]] : i32 to i16
-// CHECK: %[[A:.*]] = arith.mulf %{{.*}}, %{{.*}} : bf16
-// CHECK: %[[HIGH:.*]] = arith.shrui %[[W]], %{{.*}} : i32
-// CHECK: arith.trunci %[[HIGH]] : i32 to i16
-// CHECK: %[[B:.*]] = arith.mulf %{{.*}}, %{{.*}} : bf16
-// CHECK: arith.shli %{{.*}}, %{{.*}} : i32
-// CHECK: arith.ori
+// CHECK: %[[P:.*]] = llvm.bitcast %[[W]] : i32 to vector<2xbf16>
+// CHECK: %[[A:.*]] = llvm.fmul %[[P]], %{{.*}} : vector<2xbf16>
+// CHECK: %[[B:.*]] = llvm.bitcast %[[A]] : vector<2xbf16> to i32
+// CHECK: %[[N:.*]] = arith.xori %[[B]], %{{.*}} : i32
+// CHECK-NOT: arith.trunci
+// CHECK: llvm.store %[[N]], %{{.*}} : i32
 #pairs = #tile.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = []>
 func.func @halves(%x: memref<64xbf16>) attributes {tile.kernel, tile.num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
   %t = tile.load %x[%c0] : memref<64xbf16> -> tensor<64xbf16, #pairs>
   %a = arith.mulf %t, %t : tensor<64xbf16, #pairs>
+  %b = arith.negf %a : tensor<64xbf16, #pairs>
+  tile.store %b, %x[%c0] : tensor<64xbf16, #pairs>, memref<64xbf16>
+  return
+}
+
+// -----
+
+// What has no instruction on pairs is taken out, computed and put back, the lower
+// index low.
+// CHECK-LABEL: llvm.func @divided(
+// CHECK: %[[W:.*]] = scf.if %{{.*}} -> (i32)
+// CHECK: arith.trunci %[[W]] : i32 to i16
+// CHECK: %[[A:.*]] = arith.divf %{{.*}}, %{{.*}} : bf16
+// CHECK: %[[HIGH:.*]] = arith.shrui %[[W]], %{{.*}} : i32
+// CHECK: arith.trunci %[[HIGH]] : i32 to i16
+// CHECK: %[[B:.*]] = arith.divf %{{.*}}, %{{.*}} : bf16
+// CHECK: arith.shli %{{.*}}, %{{.*}} : i32
+// CHECK: arith.ori
+#pairs = #tile.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = []>
+func.func @divided(%x: memref<64xbf16>) attributes {tile.kernel, tile.num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0] : memref<64xbf16> -> tensor<64xbf16, #pairs>
+  %a = arith.divf %t, %t : tensor<64xbf16, #pairs>
   tile.store %a, %x[%c0] : tensor<64xbf16, #pairs>, memref<64xbf16>
+  return
+}
+
+// -----
+
+// A pair whose halves copy each other is one pair, and a word that copies another
+// one is not computed again.
+// CHECK-LABEL: llvm.func @copied_halves(
+// CHECK: llvm.fadd
+// CHECK-NOT: llvm.fadd
+// CHECK: llvm.return
+#copied = #tile.layout<register = [[0], [0]], lane = [[1], [2], [4], [8], [16]], warp = []>
+func.func @copied_halves(%x: memref<32xbf16>) attributes {tile.kernel, tile.num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0] : memref<32xbf16> -> tensor<32xbf16, #copied>
+  %a = arith.addf %t, %t : tensor<32xbf16, #copied>
+  tile.store %a, %x[%c0] : tensor<32xbf16, #copied>, memref<32xbf16>
   return
 }
 

@@ -39,7 +39,8 @@ def TileDistribute : Pass<"tile-distribute", "::mlir::ModuleOp"> {
     Option<"fp4Cvt", "fp4-cvt", "std::string", /*default=*/"\"auto\"",
            "How f32 becomes f4E2M1FN: `auto` (the hardware's `cvt` where the "
            "target has it), `hardware` (an error where it has not) or "
-           "`software`">,
+           "`software`. And how f4E2M1FN becomes bf16 or f16: `auto` takes "
+           "`cvt` only where that is shorter">,
   ];
 }
 

@@ -97,7 +97,7 @@ def : Twin<"mma-path", mma_path>, InBoth;
 
 def fp4_cvt : Value<"fp4-cvt">, InBoth, Group<grp_kernel>,
   MetaVarName<"auto|hardware|software">, Values<"auto,hardware,software">,
-  HelpText<"How values are converted to FP4; the results are the same "
+  HelpText<"How values are converted to and from FP4; the results are the same "
            "(default: auto)">;
 def : Twin<"fp4-cvt", fp4_cvt>, InBoth;
 

@@ -1,8 +1,9 @@
 //===- Distribute.cpp - Distribute tiles over lanes and warps -------------===//
 //
 // This file implements the pass that turns kernels over distributed tiles into
-// the code of one thread: functions, control flow and element-wise operations.
-// Memory, multiplies and layout conversions have files of their own.
+// the code of one thread: functions, control flow, constants and reductions.
+// Element-wise operations, memory, multiplies and layout conversions have files
+// of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -426,40 +427,6 @@ LogicalResult Distributor::distributeScalar(Operation *op) {
   return success();
 }
 
-LogicalResult Distributor::distributeElementwise(Operation *op) {
-  Value result = op->getResult(0);
-  LinearLayout layout = getLayout(result);
-  // The bits stay where they are.
-  if (isa<arith::BitcastOp>(op) && Fragment::isPacked(getElementType(result))) {
-    setFragment(result, getFragment(op->getOperand(0)).values);
-    return success();
-  }
-  SmallVector<Type> scalarTypes;
-  for (Value each : op->getResults())
-    scalarTypes.push_back(getScalarType(getElementType(each)));
-  auto values = forEachRegister(layout, [&](unsigned r) -> Value {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(isTileValue(operand)
-                             ? getFragment(operand).getScalar(emit, r)
-                             : scalars.lookup(operand));
-    OperationState state(op->getLoc(), op->getName(), operands, scalarTypes,
-                         op->getAttrs());
-    return emit.builder.create(state)->getResult(0);
-  });
-  // All results of an operation have one layout, so each comes from the scalar
-  // operation that made the first one.
-  for (OpResult each : op->getResults()) {
-    SmallVector<Value> ofEach;
-    for (Value value : values)
-      ofEach.push_back(
-          value.getDefiningOp()->getResult(each.getResultNumber()));
-    setFragment(each, Fragment::fromScalars(emit, getElementType(each), layout,
-                                            ofEach));
-  }
-  return success();
-}
-
 /// The bits of an attribute of an element, as stored.
 static uint64_t getBits(Attribute attr) {
   if (auto value = dyn_cast<FloatAttr>(attr))
@@ -557,59 +524,6 @@ void Distributor::distributeIota(IotaOp op) {
     return emit.fromInteger(element, emit.zext(emit.i64(), coordinate));
   });
   setFragment(op, Fragment::fromScalars(emit, element, layout, values));
-}
-
-LogicalResult Distributor::distributeFToF(FToFOp op) {
-  ElementFormat from = *getElementFormat(getElementType(op.getSource()));
-  ElementFormat to = *getElementFormat(getElementType(op.getResult()));
-  const Fragment &source = getFragment(op.getSource());
-  LinearLayout layout = getLayout(op);
-  // The same value, except that infinity saturates where it exists.
-  if (from == to && !(getFormatInfo(from).bits == 8 &&
-                      getFormatInfo(from).hasInfinity && op.getSaturate())) {
-    setFragment(op, source.values);
-    return success();
-  }
-  Rounding rounding = Rounding::NearestEven;
-  if (auto mode = op.getRounding())
-    rounding =
-        *mode == RoundingMode::Upward ? Rounding::Upward : Rounding::TowardZero;
-  auto decode = [&](unsigned r) -> Value {
-    if (from == ElementFormat::F32)
-      return source.values[r];
-    return decodeToF32(emit, from, source.getBits(emit, r));
-  };
-  Type element = getElementType(op.getResult());
-  if (to == ElementFormat::F32) {
-    setFragment(op, Fragment{element, layout, forEachRegister(layout, decode)});
-    return success();
-  }
-  if (to == ElementFormat::F4E2M1FN && options.hardwareFp4) {
-    SmallVector<Value> values = forEachRegister(layout, decode);
-    SmallVector<Value> words;
-    for (unsigned first = 0; first < values.size(); first += 8) {
-      Value word;
-      for (unsigned r = first; r < std::min<size_t>(values.size(), first + 8);
-           r += 2) {
-        // The first source of the instruction becomes the high nibble.
-        Value high = r + 1 < values.size() ? values[r + 1] : values[r];
-        Value pair = NVVM::ConvertF32x2ToF4x2Op::create(
-            emit.builder, emit.loc, emit.builder.getI8Type(), high, values[r],
-            emit.builder.getBoolAttr(false),
-            TypeAttr::get(Float4E2M1FNType::get(op.getContext())));
-        Value placed = emit.shl(emit.zext(emit.i32(), pair), 4 * (r - first));
-        word = word ? emit.bitOr(word, placed) : placed;
-      }
-      words.push_back(word);
-    }
-    setFragment(op, words);
-    return success();
-  }
-  auto values = forEachRegister(layout, [&](unsigned r) {
-    return encodeFromF32(emit, to, decode(r), rounding, op.getSaturate());
-  });
-  setFragment(op, Fragment::fromBits(emit, element, layout, values));
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -1000,7 +914,13 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
                          << " has no conversion to f4E2M1FN";
       return signalPassFailure();
     }
-    Distributor::Options options{*info, hasCvt && fp4Cvt != "software"};
+    Distributor::Options options{*info, hasCvt && fp4Cvt != "software", {}};
+    options.decode.fp8 = (*info)->has(Capability::CvtFp8);
+    options.decode.e8m0 = (*info)->has(Capability::CvtE8M0);
+    if (options.hardwareFp4)
+      options.decode.fp4 = fp4Cvt == "hardware"
+                               ? DecodeOptions::Cvt::Always
+                               : DecodeOptions::Cvt::WhereShorter;
 
     SmallVector<Attribute> launchLines;
     bool usesShared = false;

@@ -11,6 +11,7 @@
 #define TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
 
 #include "../Emitter.h"
+#include "FormatConversion.h"
 #include "Fragment.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,6 +64,7 @@ public:
   struct Options {
     const TargetInfo *target;
     bool hardwareFp4; ///< Use `cvt` to f4E2M1FN.
+    DecodeOptions decode;
   };
 
   Distributor(mlir::func::FuncOp kernel, const Options &options);
@@ -75,7 +77,7 @@ public:
   unsigned getNumThreads() const { return numWarps * 32; }
 
 private:
-  //===--- Distribute.cpp: functions, control flow, element-wise ---------===//
+  //===--- Distribute.cpp: functions, control flow, constants ------------===//
   void emitArguments(mlir::LLVM::LLVMFuncOp function);
   mlir::LogicalResult distributeBlock(mlir::Block &block);
   mlir::LogicalResult distribute(mlir::Operation *op);
@@ -83,13 +85,15 @@ private:
   mlir::LogicalResult distributeIf(mlir::scf::IfOp op);
   mlir::LogicalResult distributeWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult distributeScalar(mlir::Operation *op);
-  mlir::LogicalResult distributeElementwise(mlir::Operation *op);
   mlir::LogicalResult distributeConstant(mlir::arith::ConstantOp op);
-  mlir::LogicalResult distributeFToF(FToFOp op);
   mlir::LogicalResult distributeReduce(ReduceOp op);
   mlir::LogicalResult distributeExtract(mlir::Operation *op);
   void distributeSplat(mlir::Value scalar, mlir::Value result);
   void distributeIota(IotaOp op);
+
+  //===--- DistributeElementwise.cpp -------------------------------------===//
+  mlir::LogicalResult distributeElementwise(mlir::Operation *op);
+  mlir::LogicalResult distributeFToF(FToFOp op);
 
   //===--- DistributeMemory.cpp ------------------------------------------===//
   mlir::LogicalResult distributeSubView(mlir::memref::SubViewOp op);
