@@ -9,6 +9,8 @@ MAX_DYNAMIC_SHARED = 8
 
 CAPTURE_GLOBAL = 0
 
+LIBRARY = "libcuda.so.1"
+
 
 class CudaError(Exception):
     """A call of the driver has failed, or there is no driver."""
@@ -19,7 +21,7 @@ class Driver:
 
     def __init__(self):
         try:
-            self.library = ctypes.CDLL("libcuda.so.1")
+            self.library = ctypes.CDLL(LIBRARY)
         except OSError as error:
             raise CudaError(f"no CUDA driver: {error}") from None
         self.call("cuInit", 0)

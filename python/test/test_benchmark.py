@@ -2,6 +2,8 @@
 
 import ctypes
 import pathlib
+import shutil
+import subprocess
 import sys
 
 import ml_dtypes
@@ -11,6 +13,7 @@ import pytest
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(SOURCE / "benchmark"))
 
+import cuda_driver
 import gpu
 import layers
 import peers
@@ -270,15 +273,64 @@ def test_results_are_checked(name):
         arrays.check("wrong")
 
 
-def test_preparing_checks_and_assembles(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("numpy")
+@pytest.fixture
+def prepared(tmp_path, monkeypatch, capsys):
+    """A folder with two small kernels of ours."""
     try:
         sass_stats.find_tool("ptxas")
     except sass_stats.ToolError:
         pytest.skip("no ptxas")
     monkeypatch.setattr(gpu, "CHOICES", {16: ["16x32x64:2"]})
+    monkeypatch.setattr(gpu, "SIZES", (256,))
     manifest = gpu.prepare("sm_90a", tmp_path / "out", None)
     assert [m["layer"] for m in manifest] == list(gpu.LAYERS)
-    for entry in manifest:
-        assert (tmp_path / "out" / entry["file"]).read_bytes()[:4] == b"\x7fELF"
     assert "2 kernels of ours agree" in capsys.readouterr().out
+    return tmp_path / "out"
+
+
+def test_preparing_assembles(prepared):
+    cubins = list(prepared.glob("*.cubin"))
+    assert len(cubins) == 2
+    assert all(path.read_bytes()[:4] == b"\x7fELF" for path in cubins)
+
+
+@pytest.fixture
+def fake_driver(tmp_path, monkeypatch):
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("c++")
+    if not compiler:
+        pytest.skip("no C compiler")
+    library = tmp_path / "libcuda.so"
+    source = pathlib.Path(__file__).parent / "fake_cuda.c"
+    command = [compiler, "-x", "c", "-shared", "-fPIC", "-o", library, source]
+    subprocess.run(command, check=True)
+    monkeypatch.setattr(cuda_driver, "LIBRARY", str(library))
+
+
+def test_a_gpu_that_computes_nothing_is_found(prepared, fake_driver):
+    with pytest.raises(sass_stats.ToolError, match="sampled differ"):
+        gpu.run(prepared, 3)
+
+
+def test_all_but_the_launches(prepared, fake_driver, monkeypatch, capsys):
+    monkeypatch.setattr(gpu.Arrays, "check", lambda self, what: self.read_z())
+    monkeypatch.setattr(gpu, "time_cublas", lambda *_: None)
+    gpu.run(prepared, 3)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("NVIDIA H200, sm_90: medians of 3")
+    rows = [line.split(" | ") for line in lines if line.startswith("| ")][1:]
+    assert [row[0] for row in rows] == ["| NVFP4", "| bf16 x NVFP4"]
+    # 2.5 ms of a graph of 64 launches.
+    assert all(row[5] == "39.1" for row in rows)
+
+
+def test_no_driver_is_an_error(prepared, monkeypatch):
+    monkeypatch.setattr(cuda_driver, "LIBRARY", "libno-such-driver.so.1")
+    with pytest.raises(cuda_driver.CudaError, match="no CUDA driver"):
+        gpu.run(prepared, 3)
+
+
+def test_cubins_of_another_target_are_an_error(prepared, fake_driver):
+    manifest = prepared / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("sm_90a", "sm_80"))
+    with pytest.raises(SystemExit, match="cubins are for sm_80, NVIDIA H200 is sm_90"):
+        gpu.run(prepared, 3)
