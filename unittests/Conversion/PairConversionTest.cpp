@@ -9,6 +9,8 @@
 #include "../../lib/Conversion/TileToNVVM/FormatConversion.h"
 #include "LaneSimulator.h"
 
+#include "mlir/Pass/Pass.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
