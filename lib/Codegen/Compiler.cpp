@@ -64,6 +64,9 @@ llvm::Error tile::validate(const CompileOptions &options) {
   if (options.fp4Cvt == "hardware" && !(*target)->has(Capability::CvtFp4))
     return llvm::createStringError("fp4-cvt=hardware: " + options.target +
                                    " has no conversion to f4E2M1FN");
+  if (llvm::Error error =
+          expectOneOf("unpack-ahead", options.unpackAhead, {"auto", "0", "1"}))
+    return error;
   if (options.numWarps &&
       (!llvm::isPowerOf2_32(options.numWarps) || options.numWarps > 32))
     return llvm::createStringError(
@@ -100,6 +103,11 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   legalize.target = options.target;
   legalize.mmaPath = options.mmaPath;
   passes.addPass(createTileLegalizeScaledMma(legalize));
+  passes.addPass(createTileHoistBias());
+  TileSplitReductionOptions split;
+  split.numWarps = options.numWarps;
+  passes.addPass(createTileSplitReduction(split));
+  passes.addPass(createTileOrientMultiplies());
   TileAssignLayoutsOptions assign;
   assign.numWarps = options.numWarps;
   passes.addPass(createTileAssignLayouts(assign));
@@ -111,6 +119,9 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   pipeline.target = options.target;
   pipeline.numStages = options.numStages;
   passes.addPass(createTilePipelineLoops(pipeline));
+  TileStepMultipliesOptions step;
+  step.unpackAhead = options.unpackAhead;
+  passes.addPass(createTileStepMultiplies(step));
   if (kind == EmitKind::Mlir)
     return;
   TileDistributeOptions distribute;
@@ -282,6 +293,10 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
                              llvm::cl::desc("auto, hardware or software"),
                              llvm::cl::init("auto")};
 
+  Option<std::string> unpackAhead{*this, "unpack-ahead",
+                                  llvm::cl::desc("auto, 0 or 1"),
+                                  llvm::cl::init("auto")};
+
   Option<unsigned> numStages{*this, "num-stages",
                              llvm::cl::desc("Pipeline stages; 0 chooses"),
                              llvm::cl::init(0)};
@@ -299,6 +314,7 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
     options.mmaPath = mmaPath;
     options.numWarps = numWarps;
     options.fp4Cvt = fp4Cvt;
+    options.unpackAhead = unpackAhead;
     return options;
   }
 };

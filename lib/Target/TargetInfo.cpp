@@ -54,6 +54,7 @@ static constexpr CapabilityInfo capabilityTable[] = {
     {Capability::CvtE8M0,         {"cvt-e8m0"},          86},
     {Capability::MulBf16x2,       {"mul-bf16x2"},        78},
     {Capability::CpAsync,         {"cp-async"},          70},
+    {Capability::CpAsyncIgnoreSource, {"cp-async-ignore-source"}, 75},
     {Capability::Tma,             {"tma"},               80},
     {Capability::Ldmatrix,        {"ldmatrix"},          65},
     {Capability::LdmatrixB8,      {"ldmatrix-b8"},       86},
@@ -84,7 +85,8 @@ setOf(std::initializer_list<Capability> capabilities) {
 // belongs to sm_100, sm_103 and sm_110, the warp-level block scale to sm_120
 // and sm_121.
 static constexpr uint64_t ampere =
-    setOf({Capability::MmaBf16, Capability::CpAsync, Capability::Ldmatrix});
+    setOf({Capability::MmaBf16, Capability::CpAsync,
+           Capability::CpAsyncIgnoreSource, Capability::Ldmatrix});
 
 // FP8 `mma.sync` keeps 13 fraction bits of a sum here, so no MmaFp8FullSum.
 static constexpr uint64_t ada =

@@ -343,6 +343,7 @@ Expected<CompileOptions> tile::getCompileOptions(const InputArgList &args) {
   options.target = args.getLastArgValue(OPT_target).str();
   options.mmaPath = args.getLastArgValue(OPT_mma_path, "auto").str();
   options.fp4Cvt = args.getLastArgValue(OPT_fp4_cvt, "auto").str();
+  options.unpackAhead = args.getLastArgValue(OPT_unpack_ahead, "auto").str();
   options.lineInfo = args.hasArg(OPT_lineinfo);
   options.dumpStages = args.getLastArgValue(OPT_dump_stages).str();
 

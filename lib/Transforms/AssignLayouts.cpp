@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NumWarps.h"
 #include "tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,10 +31,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// Most 32-bit words of one tile that a lane may hold. Beyond it the back end
-/// would spill everything and take minutes.
-static constexpr uint64_t kMaxWordsPerLane = 1024;
 
 static RankedTensorType getTile(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
@@ -90,7 +87,7 @@ private:
   }
 
   /// The layout that a multiply imposes on `value`, directly or through
-  /// element-wise operations and loops; nullopt if none does.
+  /// element-wise operations, permutations and loops; nullopt if none does.
   std::optional<LinearLayout> findAnchor(Value value, Visited &visited);
   std::optional<LinearLayout> findAnchor(Value value) {
     Visited visited;
@@ -151,6 +148,10 @@ std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
       anchor = fromMma(planMma(mma, numWarps));
     } else if (isElementwise(user) && user->getNumResults() == 1) {
       anchor = findAnchor(user->getResult(0), visited);
+    } else if (auto permute = dyn_cast<PermuteOp>(user)) {
+      anchor = findAnchor(permute.getResult(), visited);
+      if (anchor)
+        anchor = inversePermuteLayout(*anchor, permute.getPermutation());
     } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
       if (BlockArgument argument = loop.getTiedLoopRegionIterArg(&use))
         anchor = findAnchor(argument, visited);
@@ -170,6 +171,9 @@ std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
     if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
       if (OpOperand *yielded = loop.getTiedLoopYieldedValue(argument))
         return findAnchor(yielded->get(), visited);
+  if (auto permute = value.getDefiningOp<PermuteOp>())
+    if (auto anchor = findAnchor(permute.getSource(), visited))
+      return permuteLayout(*anchor, permute.getPermutation());
   if (Operation *op = value.getDefiningOp())
     if (isElementwise(op))
       for (Value operand : op->getOperands())
@@ -488,40 +492,13 @@ LogicalResult LayoutAssigner::checkRegisters() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The number of warps for a kernel that leaves it open.
-static unsigned chooseNumWarps(func::FuncOp kernel) {
-  unsigned warps = 0;
-  int64_t largest = 1;
-  kernel.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      if (RankedTensorType type = getTile(result)) {
-        largest = std::max(largest, type.getNumElements());
-        if (isa<MmaFOp, MmaFScaledOp>(op))
-          warps = std::max(
-              warps, chooseNumWarps(
-                         type.getRank() == 3 ? type.getDimSize(0) : 1,
-                         type.getShape().end()[-2], type.getShape().back()));
-      }
-  });
-  // Without a multiply: at least four elements per lane, at most 16 warps.
-  if (!warps)
-    warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(largest / (32 * 8)), 1, 16);
-  // All that a block may have, where the largest tile would not fit otherwise.
-  bool fits = uint64_t(largest) / (32 * warps) <= kMaxWordsPerLane;
-  return fits ? warps : 32;
-}
-
 namespace {
 struct AssignLayouts : public tile::impl::TileAssignLayoutsBase<AssignLayouts> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (numWarps && (!llvm::isPowerOf2_32(numWarps) || numWarps > 32)) {
-      getOperation().emitError()
-          << "expects num-warps to be a power of two from 1 to 32, but got "
-          << numWarps.getValue();
+    if (failed(checkNumWarps(getOperation(), numWarps)))
       return signalPassFailure();
-    }
     WalkResult annotated = getOperation()->walk([&](Operation *op) {
       if (!isa<MmaFOp, MmaFScaledOp>(op))
         return WalkResult::advance();
@@ -538,9 +515,7 @@ struct AssignLayouts : public tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!kernel->hasAttr("tile.kernel") || kernel.isExternal())
         continue;
-      unsigned warps = numWarps ? numWarps : ::chooseNumWarps(kernel);
-      if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
-        warps = attr.getInt();
+      unsigned warps = getNumWarps(kernel, numWarps);
       kernel->setAttr("tile.num_warps",
                       Builder(&getContext()).getI32IntegerAttr(warps));
       if (failed(LayoutAssigner(kernel, warps).run()))

@@ -2,6 +2,8 @@
 
 #include "tile/Transforms/MmaPlan.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -85,14 +87,20 @@ static void appendSteps(SmallVectorImpl<Basis> &bases, unsigned dim,
 
 /// Gives each warp bit a dimension: batches first, then the longer side of what
 /// a warp has left, as long as it keeps one atom; what is left over replicates.
+/// Where one operand alone is decoded, its side counts as twice as long, since
+/// warps that share its rows decode them again.
 static SmallVector<Basis> assignWarps(const MmaPlan &plan, unsigned numWarps) {
   SmallVector<Basis> warps;
   int64_t batch = plan.batch, m = plan.m, n = plan.n;
+  bool decodesLhs = plan.lhsFormat != plan.atom->lhsFormat;
+  bool decodesRhs = plan.rhsFormat != plan.atom->rhsFormat;
+  int64_t mWeight = decodesLhs && !decodesRhs ? 2 : 1;
+  int64_t nWeight = decodesRhs && !decodesLhs ? 2 : 1;
   for (unsigned left = numWarps; left > 1; left /= 2) {
     if (batch > 1) {
       batch /= 2;
       warps.push_back({kBatch, static_cast<uint32_t>(batch)});
-    } else if (m >= n && m > plan.atom->m) {
+    } else if (m * mWeight >= n * nWeight && m > plan.atom->m) {
       m /= 2;
       warps.push_back({kM, static_cast<uint32_t>(m)});
     } else if (n > plan.atom->n) {
@@ -121,19 +129,21 @@ static int64_t getWarpExtent(int64_t extent, unsigned dim,
 // Fragments under the permuted K
 //===----------------------------------------------------------------------===//
 
-/// Repeats an operand fragment over a window and renames its K bits: lane bits
-/// become 8 and 16, register bits take the rest in the pair order.
-static LinearLayout permuteWindow(const LinearLayout &fragment, bool isLhs,
-                                  unsigned atomsPerWindow, PairOrder order) {
+/// The fragment of an operand over one window. That of an 8-bit or 4-bit
+/// instruction stays as it is: `ldmatrix` gives just that. That of a 16-bit one
+/// is repeated and has its K bits renamed: lane bits become 8 and 16, register
+/// bits take the rest in the pair order.
+static LinearLayout makeWindow(const MmaPlan &plan, bool isLhs) {
+  LinearLayout window = isLhs ? plan.atom->lhs : plan.atom->rhs;
+  if (plan.atom->lhsContainerBits != 16)
+    return window;
   StringRef kAxis = isLhs ? "d1" : "d0";
-  LinearLayout window = fragment;
-  if (atomsPerWindow > 1) {
-    window = fragment.product(LinearLayout(Space({{"register", 1}}),
-                                           Space({{kAxis.str(), 1}}), {1u}));
-  }
+  if (plan.atomsPerWindow() > 1)
+    window = window.product(LinearLayout(Space({{"register", 1}}),
+                                         Space({{kAxis.str(), 1}}), {1u}));
   // New places of the K bits, by the register or lane bit that moves them.
   SmallVector<uint32_t> forRegisters = {1, 2, 4, 32};
-  if (order == PairOrder::Interleaved)
+  if (plan.order == PairOrder::Interleaved)
     forRegisters = {4, 1, 2, 32};
   SmallVector<uint32_t> forLanes = {8, 16};
   const Space &tile = window.getCodomain();
@@ -214,7 +224,12 @@ static LinearLayout scaleBesideOperand(const LinearLayout &operand, bool isLhs,
 }
 
 /// The scales as the instruction takes them: groups of K in the bytes of a
-/// word, rows in the lanes that supply them.
+/// word, rows in the lanes that supply them. An instruction reads one lane of
+/// four for B; the others have the scales of the tiles of N that follow, as far
+/// as the warp has any, and the lane selector says which it takes. For A, where
+/// a register could serve no more than two tiles, that does not pay: each pair
+/// of selectors in a loop is set up by an instruction of its own, and twice as
+/// many of those cost more than the loads.
 static LinearLayout scaleForAtom(const MmaPlan &plan, bool isLhs,
                                  ArrayRef<unsigned> dims,
                                  ArrayRef<int64_t> shape,
@@ -222,14 +237,26 @@ static LinearLayout scaleForAtom(const MmaPlan &plan, bool isLhs,
   const LinearLayout &fragment =
       isLhs ? plan.atom->lhsScale : plan.atom->rhsScale;
   unsigned freeDim = isLhs ? kM : kN;
+  int64_t extent = getWarpExtent(isLhs ? plan.m : plan.n, freeDim, warps);
+  int64_t next = isLhs ? plan.atom->m : plan.atom->n;
+  SmallVector<Basis> lanes;
+  // In the fragment, column zero marks the lanes that hold replicas.
+  for (uint32_t column : fragment.getColumns("lane")) {
+    if (column) {
+      lanes.push_back({freeDim, fragment.getCodomain().coordinate(
+                                    column, isLhs ? "d0" : "d1")});
+    } else if (!isLhs && next < extent) {
+      lanes.push_back({freeDim, static_cast<uint32_t>(next)});
+      next *= 2;
+    } else {
+      lanes.push_back({freeDim, 0});
+    }
+  }
   SmallVector<Basis> registers;
   appendSteps(registers, kK, 1, plan.k / plan.blockSize);
-  appendSteps(registers, freeDim, isLhs ? plan.atom->m : plan.atom->n,
-              getWarpExtent(isLhs ? plan.m : plan.n, freeDim, warps));
+  appendSteps(registers, freeDim, next, extent);
   appendSteps(registers, kBatch, 1, getWarpExtent(plan.batch, kBatch, warps));
-  return build(dims, shape, registers,
-               toBases(fragment, "lane", isLhs ? kM : kK, isLhs ? kK : kN),
-               warps);
+  return build(dims, shape, registers, lanes, warps);
 }
 
 /// The scale of the column (or row) of each accumulator element.
@@ -275,10 +302,8 @@ static void completePlan(MmaPlan &plan, RankedTensorType lhs,
                 plan.rhsFormat == ElementFormat::F4E2M1FN;
   plan.order = decodes && hasFp4 ? PairOrder::Interleaved : PairOrder::Natural;
 
-  plan.lhsWindow = permuteWindow(plan.atom->lhs, /*isLhs=*/true,
-                                 plan.atomsPerWindow(), plan.order);
-  plan.rhsWindow = permuteWindow(plan.atom->rhs, /*isLhs=*/false,
-                                 plan.atomsPerWindow(), plan.order);
+  plan.lhsWindow = makeWindow(plan, /*isLhs=*/true);
+  plan.rhsWindow = makeWindow(plan, /*isLhs=*/false);
 
   auto withBatch = [&](unsigned row, unsigned column) {
     return batched ? Dims{kBatch, row, column} : Dims{row, column};
@@ -316,22 +341,41 @@ static void completePlan(MmaPlan &plan, RankedTensorType lhs,
     plan.rhsScale = scaleLayout(false, rhsScale);
 }
 
-MmaPlan tile::planMma(MmaFOp op, unsigned numWarps) {
+/// `type` with `k` along dimension `dim`, counted from the back.
+static RankedTensorType withExtent(RankedTensorType type, unsigned dim,
+                                   int64_t k) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape.end()[-int(dim)] = k;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+bool MmaPlan::decodes() const {
+  return isSixteenBit(atom->lhsFormat) &&
+         (!isSixteenBit(lhsFormat) || !isSixteenBit(rhsFormat));
+}
+
+MmaPlan tile::planMma(MmaFOp op, unsigned numWarps, std::optional<int64_t> k) {
   MmaPlan plan;
   plan.atom = findMmaAtom(*op.getAtom());
   plan.lhsFormat = *getElementFormat(op.getLhs().getType().getElementType());
   plan.rhsFormat = *getElementFormat(op.getRhs().getType().getElementType());
-  completePlan(plan, op.getLhs().getType(), op.getRhs().getType(),
-               op.getAcc().getType(), {}, {}, numWarps);
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  if (k) {
+    lhs = withExtent(lhs, 1, *k);
+    rhs = withExtent(rhs, 2, *k);
+  }
+  completePlan(plan, lhs, rhs, op.getAcc().getType(), {}, {}, numWarps);
   return plan;
 }
 
-MmaPlan tile::planMma(MmaFScaledOp op, unsigned numWarps) {
+MmaPlan tile::planMma(MmaFScaledOp op, unsigned numWarps,
+                      std::optional<int64_t> k) {
   MmaPlan plan;
   plan.atom = findMmaAtom(*op.getAtom());
   plan.lhsFormat = *getElementFormat(op.getLhs().getType().getElementType());
   plan.rhsFormat = *getElementFormat(op.getRhs().getType().getElementType());
   plan.blockSize = op.getBlockSize();
+  plan.exponent = op.getExponent().value_or(0);
   RankedTensorType lhsScale, rhsScale;
   if (Value scale = op.getLhsScale()) {
     lhsScale = cast<RankedTensorType>(scale.getType());
@@ -353,9 +397,76 @@ MmaPlan tile::planMma(MmaFScaledOp op, unsigned numWarps) {
                       ? ScaleMethod::Sums
                       : ScaleMethod::Operands;
   }
-  completePlan(plan, op.getLhs().getType(), op.getRhs().getType(),
-               op.getAcc().getType(), lhsScale, rhsScale, numWarps);
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  if (k) {
+    lhs = withExtent(lhs, 1, *k);
+    rhs = withExtent(rhs, 2, *k);
+    if (lhsScale)
+      lhsScale = withExtent(lhsScale, 1, *k / plan.blockSize);
+    if (rhsScale)
+      rhsScale = withExtent(rhsScale, 2, *k / plan.blockSize);
+  }
+  completePlan(plan, lhs, rhs, op.getAcc().getType(), lhsScale, rhsScale,
+               numWarps);
   return plan;
+}
+
+std::optional<int> tile::getDecodedExponent(MmaFScaledOp op) {
+  const MmaAtom *atom = op.getAtom() ? findMmaAtom(*op.getAtom()) : nullptr;
+  if (!atom || atom->lhsFormat != ElementFormat::BF16)
+    return std::nullopt;
+  int exponent = 0;
+  for (auto [operand, scale] :
+       {std::make_pair(op.getLhs(), op.getLhsScale()),
+        std::make_pair(op.getRhs(), op.getRhsScale())}) {
+    if (!scale)
+      continue;
+    // One factor of bf16 holds an E4M3 scale and what is missing of 2^126.
+    if (getElementFormat(operand.getType().getElementType()) !=
+            ElementFormat::F4E2M1FN ||
+        getElementFormat(getElementTypeOrSelf(scale)) !=
+            ElementFormat::F8E4M3FN)
+      return std::nullopt;
+    exponent += kDecodedExponent;
+  }
+  return exponent;
+}
+
+/// Whether every use of a tile ends in a multiply that takes FP4 in containers.
+static bool feedsContainers(Value tile) {
+  return !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<UnpackOp, PermuteOp, ReshapeOp>(user))
+      return feedsContainers(user->getResult(0));
+    auto mma = dyn_cast<MmaFScaledOp>(user);
+    if (!mma || !mma.getAtom() || use.getOperandNumber() > 1)
+      return false;
+    const MmaAtom *atom = findMmaAtom(*mma.getAtom());
+    auto isExpanded = [](ElementFormat format, unsigned containerBits) {
+      return getFormatInfo(format).bits == 4 && containerBits == 8;
+    };
+    return atom && (use.getOperandNumber() == 0
+                        ? isExpanded(atom->lhsFormat, atom->lhsContainerBits)
+                        : isExpanded(atom->rhsFormat, atom->rhsContainerBits));
+  });
+}
+
+bool tile::takesContainers(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (getElementBits(type.getElementType()) != 8 ||
+      !isa_and_nonnull<LayoutAttr>(type.getEncoding()) ||
+      !feedsContainers(tile))
+    return false;
+  // A lane gets 4 of each 16 values of a row: 2 of 8 pairs.
+  LinearLayout layout = tile::getLayout(type);
+  ArrayRef<uint32_t> registers = layout.getColumns("register"),
+                     lanes = layout.getColumns("lane");
+  auto isRow = [](uint32_t column) { return column % 8 == 0; };
+  return type.getShape().back() >= 8 && !registers.empty() &&
+         registers[0] == 1 && lanes[0] == 2 && lanes[1] == 4 &&
+         llvm::all_of(registers.drop_front(), isRow) &&
+         llvm::all_of(lanes.drop_front(2), isRow) &&
+         llvm::all_of(layout.getColumns("warp"), isRow);
 }
 
 unsigned tile::chooseNumWarps(int64_t batch, int64_t m, int64_t n) {

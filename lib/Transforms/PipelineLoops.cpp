@@ -107,11 +107,7 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
   // A slot for each stage.
   for (CopyAsyncOp copy : staged.copies) {
     auto buffer = copy.getBuffer();
-    BufferType type = buffer.getType();
-    SmallVector<int64_t> shape(type.getShape());
-    shape.front() = stages;
-    buffer.setType(
-        BufferType::get(&getContext(), shape, type.getElementType()));
+    buffer.setType(buffer.getType().withNumSlots(stages));
   }
 
   auto constant = [&](int64_t value) -> Value {
@@ -170,18 +166,27 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
   for (unsigned s = 0; s + 1 < stages; ++s)
     copyAhead(ahead(loop.getLowerBound(), s), constant(s));
 
-  // The slots to read and to fill go round.
+  // The slots to read and to fill go round: what one iteration has read, the
+  // next one fills. 32 bits are one register.
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
   SmallVector<Value> inits(loop.getInitArgs());
-  Value zero = constant(0), one = constant(1), count = constant(stages);
-  inits.push_back(zero);
-  inits.push_back(constant(stages - 1));
+  Value one = number(1), count = number(stages);
+  inits.push_back(number(0));
+  inits.push_back(number(stages - 1));
   auto piped = scf::ForOp::create(builder, loc, loop.getLowerBound(),
                                   loop.getUpperBound(), loop.getStep(), inits);
   piped.setUnsignedCmp(loop.getUnsignedCmp());
   Block *body = piped.getBody();
-  Value toRead = body->getArgument(body->getNumArguments() - 2);
-  Value toFill = body->getArgument(body->getNumArguments() - 1);
   builder.setInsertionPointToStart(body);
+  auto getSlot = [&](Value slot) -> Value {
+    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        slot);
+  };
+  Value numberToRead = body->getArgument(body->getNumArguments() - 2);
+  Value toRead = getSlot(numberToRead);
+  Value toFill = getSlot(body->getArgument(body->getNumArguments() - 1));
   WaitCopiesOp::create(builder, loc, stages - 2);
   copyAhead(ahead(piped.getInductionVar(), stages - 1), toFill);
 
@@ -201,17 +206,19 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
           }))
         read.getSlotMutable().assign(toRead);
   }
-  auto advance = [&](Value slot) -> Value {
-    Value next = arith::AddIOp::create(builder, loc, slot, one);
+  Value next = arith::AddIOp::create(builder, loc, numberToRead, one);
+  if (llvm::isPowerOf2_32(stages)) {
+    next = arith::AndIOp::create(builder, loc, next, number(stages - 1));
+  } else {
     Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         next, count);
-    return arith::SelectOp::create(builder, loc, wraps, zero, next);
-  };
+    next = arith::SelectOp::create(builder, loc, wraps, number(0), next);
+  }
   SmallVector<Value> yielded;
   for (Value value : loop.getYieldedValues())
     yielded.push_back(mapping.lookupOrDefault(value));
-  yielded.push_back(advance(toRead));
-  yielded.push_back(advance(toFill));
+  yielded.push_back(next);
+  yielded.push_back(numberToRead);
   if (!body->empty() && isa<scf::YieldOp>(body->back()))
     body->back().erase();
   builder.setInsertionPointToEnd(body);

@@ -23,6 +23,7 @@
 #include "tile/Target/TargetInfo.h"
 #include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/Divisibility.h"
+#include "tile/Transforms/MmaPlan.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -52,7 +53,8 @@ static BufferType getBufferType(LoadOp load) {
   RankedTensorType tile = load.getType();
   SmallVector<int64_t> shape = {1};
   llvm::append_range(shape, tile.getShape());
-  return BufferType::get(load.getContext(), shape, tile.getElementType());
+  return BufferType::get(load.getContext(), shape, tile.getElementType(),
+                         takesContainers(load));
 }
 
 /// Why a tile cannot be copied asynchronously, or an empty string: every piece

@@ -136,8 +136,8 @@ func.func @mxfp4_16(%z: memref<16x8xf32>, %am: memref<16x64xf32>,
 // CHECK-LABEL: llvm.func @fp8(
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"(
 // CHECK-NOT: nvvm.mma.
-#lhs = #tile.layout<register = [[0, 1], [0, 2], [0, 4], [8, 0]], lane = [[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>
-#rhs = #tile.layout<register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+#lhs = #tile.layout<register = [[0, 1], [0, 2], [0, 16], [8, 0]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
+#rhs = #tile.layout<register = [[1, 0], [2, 0], [16, 0]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 #acc = #tile.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
 func.func @fp8(%z: memref<16x8xf32>, %am: memref<16x32xf8E4M3FN>,
     %bm: memref<32x8xf8E5M2>)

@@ -57,10 +57,10 @@ func.func @native_twice(%z: memref<16x8xf32>) attributes {tile.kernel} {
 
 // -----
 
-// FP8 by FP4: both sides own the same eight values of K, though the one takes two
-// words and the other one. If they did not agree, K would be mixed up.
-// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 4], [8, 0]], lane = {{\[\[}}0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>
-// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// FP8 by FP4: both sides have the instruction's own order of K, four values of
+// each 16. If they did not agree, K would be mixed up.
+// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 16], [8, 0]], lane = {{\[\[}}0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [2, 0], [16, 0]], lane = {{\[\[}}4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 // CHECK-DAG: #[[SA:layout[0-9]*]] = #tile.layout<register = [], lane = {{\[\[}}8, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = []>
 // CHECK-DAG: #[[SB:layout[0-9]*]] = #tile.layout<register = [], lane = {{\[\[}}0, 0], [0, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 // CHECK-LABEL: func.func @containers(
@@ -75,6 +75,28 @@ func.func @containers(%z: memref<16x8xf32>) attributes {tile.kernel} {
        {atom = "m16n8k32.mxf8f6f4.1x.e4m3.e2m1.ue8m0", path = "native"}
      : tensor<16x32xf8E4M3FN>, tensor<32x8xf4E2M1FN>, tensor<16x8xf32>,
        tensor<16x1xf8E8M0FNU>, tensor<1x8xf8E8M0FNU>
+  return
+}
+
+// -----
+
+// Scales of many tiles: of B, the lanes that an instruction does not read have
+// those of the next three tiles of N; two tiles leave one lane bit a copy. Of A,
+// every tile has a register.
+// CHECK-DAG: #[[SA:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [16, 0], [32, 0]], lane = {{\[\[}}8, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-DAG: #[[SB:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 8], [0, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// CHECK-LABEL: func.func @tiles_in_lanes(
+func.func @tiles_in_lanes(%z: memref<64x16xf32>) attributes {tile.kernel, tile.num_warps = 1 : i32} {
+  %a = arith.constant dense<1.0> : tensor<64x64xf4E2M1FN>
+  %b = arith.constant dense<1.0> : tensor<64x16xf4E2M1FN>
+  %c = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sa = arith.constant dense<1.0> : tensor<64x2xf8E8M0FNU>
+  %sb = arith.constant dense<1.0> : tensor<2x16xf8E8M0FNU>
+  // CHECK: tile.mmaf_scaled {{.*}}, tensor<64x2xf8E8M0FNU, #[[SA]]>, tensor<2x16xf8E8M0FNU, #[[SB]]>
+  %r = tile.mmaf_scaled %a, %b, %c, %sa, %sb
+       {atom = "m16n8k64.mxf4nvf4.2x.e2m1.e2m1.ue8m0", path = "native"}
+     : tensor<64x64xf4E2M1FN>, tensor<64x16xf4E2M1FN>, tensor<64x16xf32>,
+       tensor<64x2xf8E8M0FNU>, tensor<2x16xf8E8M0FNU>
   return
 }
 

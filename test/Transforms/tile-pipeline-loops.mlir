@@ -15,7 +15,9 @@
 // CHECK: %[[P1:.*]] = arith.cmpi slt, %{{.*}}, %[[N]]
 // CHECK: tile.copy_async %[[X]][%{{.*}}, %{{.*}}] to %[[B]][%{{.*}}] if %[[P1]]
 // CHECK-NEXT: tile.commit_copies
-// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[READ:.*]] = %{{.*}}, %[[FILL:.*]] = %{{.*}})
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[R:.*]] = %{{.*}}, %[[F:.*]] = %{{.*}}) -> (tensor<16x8xf32>, i32, i32)
+// CHECK-NEXT: %[[READ:.*]] = arith.index_castui %[[R]] : i32 to index
+// CHECK-NEXT: %[[FILL:.*]] = arith.index_castui %[[F]] : i32 to index
 // CHECK-NEXT: tile.wait_copies {pending = 1 : i32}
 // CHECK: %[[NEXT:.*]] = arith.addi %[[K]], %{{.*}}
 // CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[N]]
@@ -23,8 +25,11 @@
 // CHECK-NEXT: tile.commit_copies
 // CHECK: tile.read_buffer %[[B]][%[[READ]]]
 // CHECK: tile.mmaf
-// CHECK-COUNT-2: arith.select
-// CHECK: scf.yield
+// What has been read is filled next.
+// CHECK: %[[MORE:.*]] = arith.addi %[[R]], %{{.*}} : i32
+// CHECK: %[[WRAPS:.*]] = arith.cmpi eq, %[[MORE]], %{{.*}} : i32
+// CHECK: %[[NEXT:.*]] = arith.select %[[WRAPS]], %{{.*}}, %[[MORE]] : i32
+// CHECK: scf.yield %{{.*}}, %[[NEXT]], %[[R]]
 
 // ONE: tile.alloc_buffer : !tile.buffer<1x16x32xbf16>
 // ONE: scf.for
@@ -33,6 +38,7 @@
 
 // CHOSEN: tile.alloc_buffer : !tile.buffer<4x16x32xbf16>
 // CHOSEN: tile.wait_copies {pending = 2 : i32}
+// CHOSEN: arith.andi %{{.*}}, %{{.*}} : i32
 func.func @loop(%x: !m, %acc: tensor<16x8xf32>, %n: index, %y: tensor<32x8xbf16>) -> tensor<16x8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

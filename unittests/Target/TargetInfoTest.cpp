@@ -154,6 +154,7 @@ TEST(TargetInfoTest, EveryPredicateHoldsExactlyWhereItShould) {
       {Capability::CvtE8M0, blackwellSuffixed},
       {Capability::MulBf16x2, fromHopper},
       {Capability::CpAsync, allTargets},
+      {Capability::CpAsyncIgnoreSource, allTargets},
       {Capability::Tma, fromHopper},
       {Capability::Ldmatrix, allTargets},
       {Capability::LdmatrixB8, blackwellSuffixed},
@@ -237,6 +238,7 @@ TEST(TargetInfoTest, LowestPtxVersionOfFeatures) {
       // The target decides ...
       {"sm_80", Capability::MmaBf16, 70},
       {"sm_86", Capability::CpAsync, 71},
+      {"sm_86", Capability::CpAsyncIgnoreSource, 75},
       {"sm_80", Capability::Ldmatrix, 70},
       {"sm_90", Capability::MulBf16x2, 78},
       {"sm_100", Capability::MmaFp8, 86},

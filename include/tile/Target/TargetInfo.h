@@ -36,15 +36,16 @@ enum class Capability : uint8_t {
   CvtE8M0,         ///< cvt ue8m0x2 both ways
   MulBf16x2,       ///< mul/add.bf16x2 (elsewhere fma.rn.bf16x2)
   CpAsync,         ///< cp.async
-  Tma,             ///< cp.async.bulk.tensor
-  Ldmatrix,        ///< ldmatrix m8n8 b16
-  LdmatrixB8,      ///< ldmatrix m16n16.b8 and b8x16.b4x16_p64
-  Stmatrix,        ///< stmatrix m8n8
-  MbarrierTx,      ///< mbarrier expect_tx, try_wait
-  Wgmma,           ///< wgmma.mma_async
-  Setmaxnreg,      ///< setmaxnreg
-  ElectSync,       ///< elect.sync
-  GridDepControl,  ///< griddepcontrol
+  CpAsyncIgnoreSource, ///< cp.async with a predicate that makes zeros
+  Tma,                 ///< cp.async.bulk.tensor
+  Ldmatrix,            ///< ldmatrix m8n8 b16
+  LdmatrixB8,          ///< ldmatrix m16n16.b8 and b8x16.b4x16_p64
+  Stmatrix,            ///< stmatrix m8n8
+  MbarrierTx,          ///< mbarrier expect_tx, try_wait
+  Wgmma,               ///< wgmma.mma_async
+  Setmaxnreg,          ///< setmaxnreg
+  ElectSync,           ///< elect.sync
+  GridDepControl,      ///< griddepcontrol
 };
 
 /// Number of enumerators of `Capability`.

@@ -88,6 +88,12 @@ def group_programs : Value<"group-programs">, InBoth, Group<grp_kernel>,
            "cache; 0 keeps the order of the hardware (default: 8)">;
 def : Twin<"group-programs", group_programs>, InBoth;
 
+def unpack_ahead : Value<"unpack-ahead">, InBoth, Group<grp_kernel>,
+  MetaVarName<"auto|0|1">, Values<"auto,0,1">,
+  HelpText<"Read the operands of the next step of K before the multiplies of "
+           "this one (1), or not (0) (default: auto)">;
+def : Twin<"unpack-ahead", unpack_ahead>, InBoth;
+
 def mma_path : Value<"mma-path">, InBoth, Group<grp_kernel>,
   MetaVarName<"auto|native|expand">, Values<"auto,native,expand">,
   HelpText<"How scaled multiplies are computed: `native` is an error where the "

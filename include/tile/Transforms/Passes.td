@@ -101,6 +101,98 @@ def TileLegalizeScaledMma
   ];
 }
 
+def TileHoistBias : Pass<"tile-hoist-bias", "::mlir::ModuleOp"> {
+  let summary = "Corrects the exponent of decoded operands after the loop";
+  let description = [{
+    The cheapest decoding of an FP4 value and its E4M3 scale to bf16 gives both
+    times 2^-8. Where the sum starts from zero and nothing else touches it, the
+    multiply adds such products (`exponent`), and the sum is multiplied once.
+
+    Example:
+
+    ```mlir
+    %s = scf.for ... iter_args(%a = %zero) {
+      %r = tile.mmaf_scaled %x, %y, %a, %sx, %sy {path = "expand", ...} : ...
+    // becomes
+    %t = scf.for ... iter_args(%a = %zero) {
+      %r = tile.mmaf_scaled %x, %y, %a, %sx, %sy
+         {exponent = -16 : i32, path = "expand", ...} : ...
+    %s = arith.mulf %t, dense<65536.0>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numHoisted", "num-hoisted", "Number of sums corrected once">,
+  ];
+}
+
+def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
+  let summary = "Divides K among the warps where M and N are too small for all";
+  let description = [{
+    Where the sums of a multiply in a loop make fewer than four instructions per
+    warp, and they start from zero and nothing but the multiply touches them in
+    the loop, K is divided instead of M and N: the multiply becomes a batched one
+    whose batches are parts of K, which different warps get, and the batches are
+    added after the loop, in order. Each warp then decodes values that no other
+    decodes. Sets the kernel's `tile.num_warps`, which the choice rests on.
+
+    The choice is reported as a remark on the operation.
+
+    Example, for four warps:
+
+    ```mlir
+    %s = scf.for ... iter_args(%a = %zero) -> (tensor<16x32xf32>) {
+      %r = tile.mmaf %x, %w, %a : tensor<16x128xbf16>, tensor<128x32xbf16>, ...
+    // becomes
+    %t = scf.for ... iter_args(%a = %zeros) -> (tensor<4x16x32xf32>) {
+      %xr = tile.reshape %x : tensor<16x128xbf16> -> tensor<16x4x32xbf16>
+      %xs = tile.permute %xr [1, 0, 2] : ... -> tensor<4x16x32xbf16>
+      %ws = tile.reshape %w : tensor<128x32xbf16> -> tensor<4x32x32xbf16>
+      %r = tile.mmaf %xs, %ws, %a : ...
+    %s = tile.reduce add %t [0] : tensor<4x16x32xf32> -> tensor<16x32xf32>
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, as for tile-assign-layouts">,
+  ];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "Number of multiplies divided">,
+  ];
+}
+
+def TileOrientMultiplies : Pass<"tile-orient-multiplies", "::mlir::ModuleOp"> {
+  let summary = "Chooses which operand of a multiply is the M side";
+  let description = [{
+    The instruction takes 16 rows of one operand, the M side, and 8 columns of the
+    other. An operand that must be decoded is the M side where the other needs no
+    decoding, and so is `rhs` where `lhs` has fewer than 16 rows: the multiply is
+    transposed, with permutations around it that move no data. Otherwise, or where
+    no instruction takes the formats in the other order, `lhs` stays.
+
+    The choice and its reason are reported as a remark on the operation.
+
+    Example, for bf16 activations and FP4 weights on a target that expands them:
+
+    ```mlir
+    %d = tile.mmaf_scaled %x, %w, %c, %s {...}
+    // becomes
+    %wt = tile.permute %w [1, 0] : ...
+    %xt = tile.permute %x [1, 0] : ...
+    %ct = tile.permute %c [1, 0] : ...
+    %st = tile.permute %s [1, 0] : ...
+    %dt = tile.mmaf_scaled %wt, %xt, %ct, %st {...}
+    %d = tile.permute %dt [1, 0] : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numExchanged", "num-exchanged",
+              "Number of multiplies whose operands change sides">,
+  ];
+}
+
 def TileAssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Gives every tile a layout over registers, lanes and warps";
   let description = [{
@@ -222,6 +314,42 @@ def TilePipelineLoops : Pass<"tile-pipeline-loops", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numPipelined", "num-pipelined", "Number of loops pipelined">,
+  ];
+}
+
+def TileStepMultiplies : Pass<"tile-step-multiplies", "::mlir::ModuleOp"> {
+  let summary = "Divides staged multiplies into steps along K";
+  let description = [{
+    A multiply whose operands are read from shared memory becomes one per step of
+    K, each with reads of its own part: as many values as one instruction takes,
+    or the 32 that are decoded together. Steps that decode stay a loop, since
+    otherwise the assembler moves the decoding of later steps ahead until
+    registers run out; native ones are unrolled. With `unpack-ahead=1` the
+    operands of step j + 1 are read before the multiplies of step j.
+
+    Example, for 64 values of K:
+
+    ```mlir
+    %x = tile.read_buffer %b[%s] : !tile.buffer<3x16x64xbf16> -> tensor<16x64xbf16>
+    %y = tile.read_buffer %c[%s] : ...
+    %r = tile.mmaf %x, %y, %acc : ...
+    // becomes
+    %r = scf.for %j = %c0 to %c2 step %c1 iter_args(%a = %acc) {
+      %x = tile.read_buffer %b[%s] at [%c0, %j]
+         : !tile.buffer<3x16x64xbf16> -> tensor<16x32xbf16>
+      %y = tile.read_buffer %c[%s] at [%j, %c0] : ...
+      %t = tile.mmaf %x, %y, %a : ...
+      scf.yield %t
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"unpackAhead", "unpack-ahead", "std::string", /*default=*/"\"auto\"",
+           "Steps whose operands are read ahead: `auto`, `0` or `1`">,
+  ];
+  let statistics = [
+    Statistic<"numStepped", "num-stepped", "Number of multiplies divided">,
   ];
 }
 

@@ -119,7 +119,9 @@ LinearLayout Distributor::getLayout(Value value) {
 void Distributor::setFragment(Value value, Fragment fragment) {
   assert(
       fragment.values.size() ==
-          Fragment::numValues(fragment.elementType, fragment.numRegisters()) &&
+          Fragment::numValues(fragment.elementType,
+                              fragment.numRegisters()
+                                  << fragment.hasContainers) &&
       "one value per word or element");
   fragments[value] = std::move(fragment);
 }
@@ -632,7 +634,9 @@ LogicalResult Distributor::distribute(Operation *op) {
   };
   /// Moves no data: the same values under another layout.
   auto relabel = [&](Value source, Value result) {
-    setFragment(result, getFragment(source).values);
+    const Fragment &from = getFragment(source);
+    setFragment(result, Fragment{getElementType(result), getLayout(result),
+                                 from.values, from.hasContainers});
     return success();
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -727,6 +731,8 @@ LogicalResult Distributor::distribute(Operation *op) {
         // and what was is taken apart.
         Value source = op->getOperand(0), result = op->getResult(0);
         const Fragment &from = getFragment(source);
+        if (from.hasContainers)
+          return relabel(source, result);
         Type element = getElementType(result);
         unsigned fromBits = getElementBits(from.elementType);
         unsigned toBits = getElementBits(element);
@@ -884,6 +890,15 @@ static LogicalResult verifyAtom(Operation *op, const TargetInfo &target) {
   if (!target.has(atom->capability))
     return op->emitOpError("expects an instruction of ")
            << target.name << ", but got '" << atom->name << "'";
+  // A sum with an exponent is decoded that way, not multiplied.
+  if (auto scaled = dyn_cast<MmaFScaledOp>(op)) {
+    int exponent = scaled.getExponent().value_or(0);
+    int expected = getDecodedExponent(scaled).value_or(0);
+    if (exponent && exponent != expected)
+      return op->emitOpError("expects no exponent")
+             << (expected ? " or " + Twine(expected) : Twine())
+             << ", but got " << exponent;
+  }
   return success();
 }
 

@@ -15,6 +15,7 @@
 #include "BufferAccess.h"
 #include "Distributor.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Layout/Swizzle.h"
 #include "tile/Transforms/TileLayouts.h"
@@ -28,10 +29,22 @@ static Space getOffsets(BufferType type) {
   return Space({{"offset", llvm::Log2_64(type.getSlotBytes())}});
 }
 
+/// Bytes from one element of a slot to the next along `dim`.
+static uint32_t getByteStride(BufferType type, unsigned dim) {
+  return ShapedType::getNumElements(type.getTileShape().drop_front(dim + 1)) *
+         getBytes(type.getElementType());
+}
+
 LinearLayout tile::getByteLayout(const LinearLayout &layout, BufferType type) {
+  const Space &tile = layout.getCodomain();
   SmallVector<uint32_t> columns;
-  for (uint32_t column : layout.getColumns())
-    columns.push_back(column * getBytes(type.getElementType()));
+  for (uint32_t column : layout.getColumns()) {
+    uint32_t offset = 0;
+    for (unsigned dim = 0; dim < type.getTileShape().size(); ++dim)
+      offset += tile.coordinate(column, "d" + std::to_string(dim)) *
+                getByteStride(type, dim);
+    columns.push_back(static_cast<uint32_t>(type.addPadding(offset)));
+  }
   return LinearLayout(layout.getDomain(), getOffsets(type), columns);
 }
 
@@ -49,6 +62,8 @@ struct ReadPlan {
   SmallVector<uint32_t> lanes, warps;
   /// Matrix: the register bits that become matrices of one instruction.
   SmallVector<unsigned> matrixBits;
+  /// Matrix: each FP4 value becomes a byte.
+  bool expands = false;
 };
 
 } // namespace
@@ -66,9 +81,10 @@ static bool feedsLhs(Value tile) {
 }
 
 /// Plans the read of a tile whose layout, in bytes, is `layout`. Requires: the
-/// elements are packed in words.
+/// elements are packed in words. With `expands`, the tile takes containers and
+/// comes from a padded buffer.
 static ReadPlan planRead(const LinearLayout &layout, unsigned elementBytes,
-                         bool isLhs) {
+                         bool isLhs, bool expands) {
   ArrayRef<uint32_t> registers = layout.getColumns("register");
   ReadPlan plan;
   llvm::append_range(plan.lanes, layout.getColumns("lane"));
@@ -78,15 +94,18 @@ static ReadPlan planRead(const LinearLayout &layout, unsigned elementBytes,
     ++run;
   unsigned runBytes = elementBytes << run;
 
-  const unsigned wordBits = llvm::Log2_32(4 / elementBytes);
+  // A lane gets four bytes of 16, or two of eight that become four.
+  const unsigned laneBytes = expands ? 2 : 4;
+  const unsigned wordBits = llvm::Log2_32(laneBytes / elementBytes);
   auto isChunk = [](uint32_t column) { return (column & 15) == 0; };
-  if (runBytes == 4 && plan.lanes.size() == 5 && plan.lanes[0] == 4 &&
-      plan.lanes[1] == 8 &&
+  if (runBytes == laneBytes && plan.lanes.size() == 5 &&
+      plan.lanes[0] == laneBytes && plan.lanes[1] == 2 * laneBytes &&
       llvm::all_of(ArrayRef(plan.lanes).drop_front(2), isChunk) &&
       llvm::all_of(plan.warps, isChunk) &&
       llvm::all_of(registers.drop_front(wordBits), isChunk)) {
     plan.kind = ReadPlan::Matrix;
     plan.bytes = 16;
+    plan.expands = expands;
     // An instruction takes the words of an lhs as rows 0 and 8 of 16 bytes,
     // then of the next 16, and those of an rhs as both halves of a row:
     // matrices in this order land in the registers that it wants.
@@ -145,6 +164,12 @@ static LinearLayout getLaneMap(ArrayRef<uint32_t> lanes, const Space &offsets,
                       offsets, columns);
 }
 
+/// Whether a read gives each FP4 value a byte of its own.
+static bool expands(ReadBufferOp read) {
+  return read.getBuffer().getType().getPadded() &&
+         takesContainers(read.getResult());
+}
+
 LinearLayout Distributor::chooseBufferSwizzle(AllocBufferOp op,
                                               const LinearLayout &copyLayout) {
   BufferType type = op.getResult().getType();
@@ -158,7 +183,7 @@ LinearLayout Distributor::chooseBufferSwizzle(AllocBufferOp op,
     return identity;
   unsigned bytes = getBytes(type.getElementType());
   ReadPlan plan = planRead(getByteLayout(getLayout(read.getResult()), type),
-                           bytes, feedsLhs(read.getResult()));
+                           bytes, feedsLhs(read.getResult()), expands(read));
   LinearLayout copies = getByteLayout(copyLayout, type);
   unsigned run = 0;
   for (uint32_t column : copies.getColumns("register")) {
@@ -172,21 +197,60 @@ LinearLayout Distributor::chooseBufferSwizzle(AllocBufferOp op,
       getLaneMap(plan.lanes, offsets, plan.bytes), writeBytes, plan.bytes);
 }
 
+/// The slots that copies fill, in an order that is the same for all buffers.
+static SmallVector<Value> getFilledSlots(AllocBufferOp op) {
+  SmallVector<Value> slots;
+  for (Operation *user : op.getResult().getUsers())
+    if (auto copy = dyn_cast<CopyAsyncOp>(user))
+      slots.push_back(copy.getSlot());
+  llvm::sort(slots, [](Value a, Value b) {
+    return a.getAsOpaquePointer() < b.getAsOpaquePointer();
+  });
+  return slots;
+}
+
 LogicalResult Distributor::placeBuffers() {
-  uint64_t end = 0;
+  // Buffers whose slots of one number are filled together lie side by side, so
+  // that one offset leads to all of them.
+  struct Stage {
+    SmallVector<Value> filled;
+    int64_t numSlots;
+    SmallVector<TypedValue<BufferType>> buffers;
+  };
+  SmallVector<Stage> stages;
   Operation *last = nullptr;
   kernel.walk([&](AllocBufferOp op) {
     BufferType type = op.getResult().getType();
     SharedBuffer buffer;
-    buffer.base = static_cast<unsigned>(end);
-    buffer.slotBytes = static_cast<unsigned>(type.getSlotStride());
-    buffer.copyLayout = getBlockedLayout(
-        type.getTileShape(), getElementBits(type.getElementType()), numWarps);
+    // Copies write around padding: eight bytes each, not sixteen.
+    unsigned elementBits = getElementBits(type.getElementType());
+    buffer.copyLayout =
+        getBlockedLayout(type.getTileShape(),
+                         elementBits << type.getPadded(), numWarps);
     buffer.swizzle = chooseBufferSwizzle(op, buffer.copyLayout);
-    end += buffer.slotBytes * type.getNumSlots();
+    SmallVector<Value> filled = getFilledSlots(op);
+    auto *stage = llvm::find_if(stages, [&](const Stage &stage) {
+      return stage.filled == filled && stage.numSlots == type.getNumSlots();
+    });
+    if (stage == stages.end() || filled.empty()) {
+      stages.push_back({filled, type.getNumSlots(), {}});
+      stage = &stages.back();
+    }
+    stage->buffers.push_back(op.getResult());
     last = op;
     buffers[op.getResult()] = std::move(buffer);
   });
+  uint64_t end = 0;
+  for (const Stage &stage : stages) {
+    uint64_t stageBytes = 0;
+    for (TypedValue<BufferType> buffer : stage.buffers) {
+      buffers[buffer].base = static_cast<unsigned>(end + stageBytes);
+      stageBytes += buffer.getType().getSlotStride();
+    }
+    for (Value buffer : stage.buffers)
+      buffers[buffer].slotBytes = static_cast<unsigned>(stageBytes);
+    end += stageBytes * stage.numSlots;
+  }
   if (end > options.target->maxSharedBytes)
     return last->emitOpError("needs ")
            << end << " bytes of shared memory for all buffers, but "
@@ -196,50 +260,18 @@ LogicalResult Distributor::placeBuffers() {
   return success();
 }
 
-Value Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
-  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), 3);
-  Value memory = LLVM::AddressOfOp::create(emit.builder, emit.loc, pointer,
-                                           kSharedMemoryName);
-  Value offset = arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
+SlotPlace Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
+  SlotPlace place;
+  emitOutsideLoops(emit, [&] {
+    place.memory = LLVM::AddressOfOp::create(
+        emit.builder, emit.loc,
+        LLVM::LLVMPointerType::get(kernel.getContext(), 3), kSharedMemoryName);
+  });
+  Value number = arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
                                             scalars.lookup(slot));
-  offset = emit.add(emit.mul(offset, emit.i32(buffer.slotBytes)),
-                    emit.i32(buffer.base));
-  return LLVM::GEPOp::create(emit.builder, emit.loc, pointer, emit.integer(8),
-                             memory, ArrayRef<LLVM::GEPArg>{offset});
-}
-
-SlotAddresses::SlotAddresses(Emitter &emit, Value slot,
-                             ArrayRef<uint32_t> lanes, ArrayRef<uint32_t> warps,
-                             const LinearLayout &swizzle, Value lane,
-                             Value warp)
-    : emit(emit), slot(slot), swizzle(swizzle) {
-  auto apply = [&](ArrayRef<uint32_t> columns) {
-    SmallVector<uint32_t> result;
-    for (uint32_t column : columns) {
-      result.push_back(swizzle(column));
-      threadBits |= result.back();
-    }
-    return result;
-  };
-  unsigned bits = swizzle.getCodomain().bits();
-  Value ofLane = emitLinear(emit, apply(lanes), lane, 0, bits);
-  Value ofWarp = emitLinear(emit, apply(warps), warp, 0, bits);
-  thread = emit.bitXor(ofLane, ofWarp);
-}
-
-Value SlotAddresses::get(uint32_t offset) {
-  uint32_t moved = swizzle(offset);
-  Value &base = bases[moved & threadBits];
-  if (!base)
-    base = move(slot, emit.bitXor(thread, emit.i32(moved & threadBits)));
-  uint32_t rest = moved & ~threadBits;
-  return rest ? move(base, static_cast<int32_t>(rest)) : base;
-}
-
-Value SlotAddresses::move(Value pointer, LLVM::GEPArg bytes) {
-  return LLVM::GEPOp::create(emit.builder, emit.loc, slot.getType(),
-                             emit.integer(8), pointer,
-                             ArrayRef<LLVM::GEPArg>{bytes});
+  place.offset = emit.mul(number, emit.i32(buffer.slotBytes));
+  place.base = buffer.base;
+  return place;
 }
 
 LogicalResult Distributor::distributeRead(ReadBufferOp op) {
@@ -252,11 +284,41 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
   const unsigned bytes = getBytes(element);
   LinearLayout layout = getLayout(op.getResult());
   LinearLayout places = getByteLayout(layout, type);
-  ReadPlan plan = planRead(places, bytes, feedsLhs(op.getResult()));
+  ReadPlan plan =
+      planRead(places, bytes, feedsLhs(op.getResult()), expands(op));
   SlotAddresses addresses(emit, getSlot(buffer, op.getSlot()), plan.lanes,
                           plan.warps, buffer.swizzle, lane, warp);
+  // The part of the slot that is read: constant indices say where it starts,
+  // others move all accesses.
+  uint32_t start = 0;
+  SmallVector<std::pair<Value, SmallVector<uint32_t>>> moves;
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+    const int64_t extent = op.getType().getDimSize(dim);
+    auto getOffset = [&](int64_t part) {
+      return static_cast<uint32_t>(
+          type.addPadding(part * extent * getByteStride(type, dim)));
+    };
+    if (std::optional<int64_t> constant = getConstantIntValue(index)) {
+      start += getOffset(*constant);
+      continue;
+    }
+    SmallVector<uint32_t> columns;
+    for (int64_t part = 1; part * extent < type.getTileShape()[dim]; part *= 2)
+      columns.push_back(getOffset(part));
+    if (!columns.empty())
+      moves.emplace_back(
+          arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
+                                     scalars.lookup(index)),
+          std::move(columns));
+  }
+  for (auto &[index, columns] : moves) {
+    addresses.moveBy(columns, index);
+    // A part that moves by less than a word has no words of its own.
+    if (plan.kind == ReadPlan::Scattered && (columns.front() & 3))
+      plan.bytes = bytes;
+  }
   const unsigned registers = 1u << layout.getDomain().bitsOf("register");
-  const unsigned perWord = 4 / bytes;
+  const unsigned perWord = (plan.expands ? 2 : 4) / bytes;
   // Registers whose column is zero are copies of others.
   uint32_t copies = 0;
   for (auto [bit, column] : llvm::enumerate(layout.getColumns("register")))
@@ -301,9 +363,11 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
                         plan.bytes >= 4 ? ArrayRef(lanes)
                                         : ArrayRef(plan.lanes),
                         plan.warps, buffer.swizzle, lane, warp);
+    for (auto &[index, columns] : moves)
+      words.moveBy(columns, index);
     SmallVector<Value> bits;
     for (unsigned r = 0; r < registers; ++r) {
-      uint32_t place = places(r & ~copies);
+      uint32_t place = start + places(r & ~copies);
       if (plan.bytes < 4) {
         Value value = LLVM::LoadOp::create(emit.builder, emit.loc,
                                            emit.integer(8 * bytes),
@@ -345,7 +409,7 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
     }
     if (plan.kind == ReadPlan::Vector) {
       unsigned count = plan.bytes / 4;
-      for (auto [i, value] : llvm::enumerate(loadWords(places(r), count)))
+      for (auto [i, value] : llvm::enumerate(loadWords(start + places(r), count)))
         values[word + i] = value;
       continue;
     }
@@ -355,10 +419,12 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
       result = LLVM::LLVMStructType::getLiteral(
           kernel.getContext(), SmallVector<Type>(count, emit.i32()));
     Value matrices = NVVM::LdMatrixOp::create(
-        emit.builder, emit.loc, result, addresses.get(places(r)), count,
+        emit.builder, emit.loc, result, addresses.get(start + places(r)), count,
         NVVM::MMALayout::row,
-        NVVM::LdStMatrixShapeAttr::get(kernel.getContext(), 8, 8),
-        NVVM::LdStMatrixEltType::B16);
+        NVVM::LdStMatrixShapeAttr::get(kernel.getContext(), 8,
+                                       plan.expands ? 16 : 8),
+        plan.expands ? NVVM::LdStMatrixEltType::B8X16_B4X16_P64
+                     : NVVM::LdStMatrixEltType::B16);
     for (unsigned i = 0; i < count; ++i) {
       unsigned moved = r;
       for (auto [k, bit] : llvm::enumerate(plan.matrixBits))
@@ -370,6 +436,7 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
                                           emit.builder, emit.loc, matrices, i));
     }
   }
-  setFragment(op.getResult(), values);
+  setFragment(op.getResult(),
+              Fragment{element, layout, std::move(values), plan.expands});
   return success();
 }

@@ -1,17 +1,286 @@
 //===- DistributeCopies.cpp - Copies to shared memory ---------------------===//
 //
-// Copies are `cp.async`, the widest that the memref's promises allow.
+// Copies are `cp.async`, the widest that the memref's promises allow. A piece
+// of a tile is inside the memref or outside as a whole, and what is outside
+// becomes zeros. That costs one instruction per copy:
+//
+//   * What the dimensions that stand still say is one bit per copy of a word
+//     that is made once.
+//   * Each iteration turns all bits of that word on where the moving dimensions
+//     are outside. For these the index is compared with the number of tiles
+//     that the thread's piece is inside of, which is made once too.
+//   * The test of a copy's bit is the predicate by which it ignores its source.
+//
+// Addresses are one pointer per tile and iteration, and from there the steps of
+// register bits, which are the same for the whole block.
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferAccess.h"
 #include "Distributor.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
+
+namespace {
+
+/// What is asked about the tile of a copy: where it lies, and which pieces of
+/// it are inside the memref. Some answers are computed in front of the loop
+/// around the copy.
+class CopiedTile {
+public:
+  /// `copies`: the registers at which pieces begin.
+  CopiedTile(Emitter &emit, CopyAsyncOp op, const MemRefValue &memref,
+             const Coordinates &coordinates, ArrayRef<unsigned> copies)
+      : emit(emit), op(op), memref(memref), coordinates(coordinates),
+        copies(copies), shape(op.getBuffer().getType().getTileShape()) {}
+
+  /// Says which dimensions stand still, and at which indices (i64) they all
+  /// are.
+  void place(ArrayRef<bool> fixed, ArrayRef<Value> indices) {
+    isFixed.assign(fixed);
+    this->indices.assign(indices);
+  }
+
+  /// The elements from the memref's first to the thread's first piece, as far
+  /// as they are the same in every iteration.
+  Value getFixedOffset();
+  /// The rest of them; null for none.
+  Value getMovingOffset();
+  /// The elements that a register bit moves a piece by; null for none.
+  Value getStep(unsigned bit);
+
+  /// Makes the words of `isOutside` that stand still.
+  void checkFixed();
+  /// Makes what `checkMoving` compares with. `limit`: an index that all moving
+  /// ones must be below as well, or null.
+  void countMoving(Value limit);
+  /// Compares where the tile is now.
+  void checkMoving();
+  /// What says that copy number `i` is outside.
+  struct Outside {
+    Value condition;  ///< i1, or i32 with `bit`; null for never.
+    uint32_t bit = 0; ///< The bit of `condition`; 0 for all of it.
+  };
+  Outside isOutside(unsigned i);
+
+private:
+  unsigned getRank() const { return shape.size(); }
+  bool isChecked(unsigned dim) const {
+    return !divides(shape[dim], memref.divisors.sizes[dim]);
+  }
+  /// Tiles along `dim` that have coordinate `position` (i64) inside.
+  Value countTiles(unsigned dim, Value position);
+  /// What tells copies with different checks of the moving dimensions apart.
+  SmallVector<uint32_t> getMovingKey(unsigned i) const;
+  /// Whether no other copy of its word shares the check of copy number `i`.
+  bool isAlone(unsigned i) const;
+
+  Emitter &emit;
+  CopyAsyncOp op;
+  const MemRefValue &memref;
+  const Coordinates &coordinates;
+  ArrayRef<unsigned> copies;
+  ArrayRef<int64_t> shape;
+  SmallVector<bool> isFixed;
+  SmallVector<Value> indices;
+  SmallVector<Value> fixedWords; ///< Of 32 copies each; null for no bit.
+  /// By key: the counts of `checkMoving`, by dimension, and its answer.
+  struct Moving {
+    SmallVector<uint32_t> key;
+    SmallVector<std::pair<unsigned, Value>> counts;
+    Value outside;            ///< i1
+    SmallVector<Value> words; ///< With it all `fixedWords`; null until asked.
+  };
+  SmallVector<Moving> moving;
+};
+
+} // namespace
+
+Value CopiedTile::getFixedOffset() {
+  Value offset;
+  for (unsigned dim = 0; dim < getRank(); ++dim) {
+    Value position = emit.zext(emit.i64(), coordinates.getThreadPart(dim));
+    if (isFixed[dim])
+      position =
+          emit.add(emit.mul(indices[dim], emit.i64(shape[dim])), position);
+    Value moved = emit.mul(position, memref.strides[dim]);
+    offset = offset ? emit.add(offset, moved) : moved;
+  }
+  return offset;
+}
+
+Value CopiedTile::getMovingOffset() {
+  Value offset;
+  for (unsigned dim = 0; dim < getRank(); ++dim) {
+    if (isFixed[dim])
+      continue;
+    Value moved = emit.mul(emit.mul(indices[dim], emit.i64(shape[dim])),
+                           memref.strides[dim]);
+    offset = offset ? emit.add(offset, moved) : moved;
+  }
+  return offset;
+}
+
+Value CopiedTile::getStep(unsigned bit) {
+  Value step;
+  for (unsigned dim = 0; dim < getRank(); ++dim)
+    if (uint32_t part = coordinates.getRegisterPart(dim, bit)) {
+      Value moved = emit.mul(emit.i64(part), memref.strides[dim]);
+      step = step ? emit.add(step, moved) : moved;
+    }
+  return step;
+}
+
+Value CopiedTile::countTiles(unsigned dim, Value position) {
+  // The extent is below 2^63 and the tile's small: the sum does not wrap.
+  Value last = emit.i64(shape[dim] - 1);
+  return emit.lshr(
+      emit.add(memref.sizes[dim], position ? emit.sub(last, position) : last),
+      llvm::Log2_64(shape[dim]));
+}
+
+void CopiedTile::checkFixed() {
+  fixedWords.assign((copies.size() + 31) / 32, Value());
+  // The index is compared, not the position, which may not fit in 64 bits.
+  Value tileInside;
+  for (unsigned dim = 0; dim < getRank(); ++dim)
+    if (isFixed[dim])
+      tileInside = emit.both(
+          tileInside, emit.compare(arith::CmpIPredicate::ult, indices[dim],
+                                   countTiles(dim, Value())));
+  for (auto [i, r] : llvm::enumerate(copies)) {
+    Value inside = tileInside;
+    for (unsigned dim = 0; dim < getRank(); ++dim) {
+      if (!isFixed[dim] || !isChecked(dim))
+        continue;
+      Value position =
+          emit.add(emit.mul(indices[dim], emit.i64(shape[dim])),
+                   emit.zext(emit.i64(), coordinates.get(emit, dim, r)));
+      inside = emit.both(inside, emit.compare(arith::CmpIPredicate::ult,
+                                              position, memref.sizes[dim]));
+    }
+    if (!inside)
+      continue;
+    Value bit = emit.select(inside, emit.i32(0), emit.i32(1u << (i % 32)));
+    Value &word = fixedWords[i / 32];
+    word = word ? emit.bitOr(word, bit) : bit;
+  }
+}
+
+SmallVector<uint32_t> CopiedTile::getMovingKey(unsigned i) const {
+  SmallVector<uint32_t> key;
+  for (unsigned dim = 0; dim < getRank(); ++dim)
+    if (!isFixed[dim])
+      key.push_back(isChecked(dim) ? coordinates.getRegisterPart(dim, copies[i])
+                                   : 0);
+  return key;
+}
+
+void CopiedTile::countMoving(Value limit) {
+  if (llvm::all_of(isFixed, [](bool fixed) { return fixed; }))
+    return;
+  for (auto [i, r] : llvm::enumerate(copies)) {
+    SmallVector<uint32_t> key = getMovingKey(i);
+    if (llvm::any_of(moving, [&](auto &known) { return known.key == key; }))
+      continue;
+    moving.push_back({key, {}, {}, {}});
+    for (unsigned dim = 0; dim < getRank(); ++dim) {
+      if (isFixed[dim])
+        continue;
+      Value position;
+      if (isChecked(dim))
+        position = emit.zext(emit.i64(), coordinates.get(emit, dim, r));
+      Value count = countTiles(dim, position);
+      if (limit)
+        count = arith::MinUIOp::create(emit.builder, emit.loc, count, limit);
+      moving.back().counts.push_back({dim, count});
+    }
+  }
+}
+
+void CopiedTile::checkMoving() {
+  for (Moving &each : moving) {
+    for (auto [dim, count] : each.counts) {
+      Value outside =
+          emit.compare(arith::CmpIPredicate::uge, indices[dim], count);
+      each.outside = each.outside ? emit.bitOr(each.outside, outside) : outside;
+    }
+    each.words.assign(fixedWords.size(), Value());
+  }
+}
+
+bool CopiedTile::isAlone(unsigned i) const {
+  for (unsigned other = i / 32 * 32;
+       other < std::min<size_t>(copies.size(), i / 32 * 32 + 32); ++other)
+    if (other != i && getMovingKey(other) == getMovingKey(i))
+      return false;
+  return true;
+}
+
+CopiedTile::Outside CopiedTile::isOutside(unsigned i) {
+  const unsigned number = i / 32;
+  Value word = fixedWords[number];
+  if (!moving.empty()) {
+    SmallVector<uint32_t> key = getMovingKey(i);
+    Moving &check =
+        *llvm::find_if(moving, [&](auto &each) { return each.key == key; });
+    if (!word)
+      return {check.outside};
+    // One word for all copies, not a disjunction for each: the back end would
+    // keep the bits of all copies in registers of their own. A single copy has
+    // nobody to share with.
+    if (isAlone(i)) {
+      Value bit = emit.compare(arith::CmpIPredicate::ne,
+                               emit.bitAnd(word, 1u << (i % 32)), emit.i32(0));
+      return {emit.bitOr(check.outside, bit)};
+    }
+    Value &all = check.words[number];
+    if (!all)
+      all = emit.select(check.outside, emit.i32(-1), word);
+    word = all;
+  }
+  if (!word)
+    return {};
+  return {word, 1u << (i % 32)};
+}
+
+/// Copies `bytes` bytes, or zeros where the source is outside.
+static void emitCopy(Emitter &emit, Value to, Value from, unsigned bytes,
+                     CopiedTile::Outside outside) {
+  const bool isWide = bytes == 16;
+  if (!outside.condition) {
+    NVVM::CpAsyncOp::create(emit.builder, emit.loc, to, from, bytes,
+                            isWide ? NVVM::LoadCacheModifierKind::CG
+                                   : NVVM::LoadCacheModifierKind::CA,
+                            Value());
+    return;
+  }
+  // LLVM has no intrinsic with this operand, only with a number of bytes, which
+  // takes two instructions more. The test of a bit is part of the text because
+  // the back end makes a shift and a test of bit 0 of it.
+  auto getCopy = [&](StringRef predicate) {
+    return ("cp.async." + Twine(isWide ? "cg" : "ca") +
+            ".shared.global [$0], [$1], " + Twine(bytes) + ", " + predicate +
+            ";")
+        .str();
+  };
+  std::string text = getCopy("$2");
+  if (outside.bit)
+    text =
+        ("{ .reg .pred p; .reg .b32 t; and.b32 t, $2, " + Twine(outside.bit) +
+         "; setp.ne.b32 p, t, 0; " + getCopy("p") + " }")
+            .str();
+  LLVM::InlineAsmOp::create(emit.builder, emit.loc, TypeRange(),
+                            ValueRange{to, from, outside.condition}, text,
+                            outside.bit ? "l,l,r,~{memory}" : "l,l,b,~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None,
+                            LLVM::AsmDialectAttr(), ArrayAttr());
+}
 
 LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   auto found = memrefs.find(op.getSource());
@@ -39,10 +308,9 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
         << remark::metric("bytes", piece * bytes);
 
   // What does not change from one iteration to the next is computed once, in
-  // front of the loop.
+  // front of the loop. A view that is made in the loop changes with it.
   auto loop =
       dyn_cast<scf::ForOp>(emit.builder.getInsertionBlock()->getParentOp());
-  // A view that is made in the loop changes with it.
   SmallVector<Value> parts = {memref.pointer};
   if (memref.offset)
     parts.push_back(memref.offset);
@@ -62,136 +330,70 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
     return !loop || loop.isDefinedOutsideOfLoop(value);
   };
 
-  // The position of the tile, by dimension; the fixed ones are part of each
-  // thread's first address.
-  SmallVector<Value> starts(rank);
-  SmallVector<bool> fixed(rank), checked(rank);
-  Value movingOffset, movingInside, fixedInside;
-  auto place = [&](unsigned dim, Value &inside) {
-    Value index = getIndexAsI64(op.getIndices()[dim]);
-    int64_t extent = type.getTileShape()[dim];
-    starts[dim] = emit.mul(index, emit.i64(extent));
-    // The index is compared, not the position, which may not fit in 64 bits.
-    Value count = memref.sizes[dim];
-    if (extent > 1)
-      count = emit.lshr(emit.add(count, emit.i64(extent - 1)),
-                        llvm::Log2_64(extent));
-    inside = emit.both(inside,
-                       emit.compare(arith::CmpIPredicate::ult, index, count));
-  };
-  for (unsigned dim = 0; dim < rank; ++dim) {
-    bool moves =
-        op.getMoving() && llvm::is_contained(*op.getMoving(), int64_t(dim));
-    fixed[dim] = !moves && isFixed(scalars.lookup(op.getIndices()[dim]));
-    checked[dim] =
-        !divides(type.getTileShape()[dim], memref.divisors.sizes[dim]);
-    if (fixed[dim]) {
-      outside([&] { place(dim, fixedInside); });
-      continue;
-    }
-    place(dim, movingInside);
-    Value moved = emit.mul(starts[dim], memref.strides[dim]);
-    movingOffset = movingOffset ? emit.add(movingOffset, moved) : moved;
-  }
+  const unsigned registers = 1u << layout.getDomain().bitsOf("register");
+  const uint32_t free = getFreeRegisters(layout);
+  SmallVector<unsigned> copies;
+  for (unsigned r = 0; r < registers; r += piece)
+    if (!(r & free))
+      copies.push_back(r);
 
-  std::optional<Coordinates> coordinates;
-  std::optional<SlotAddresses> addresses;
   LinearLayout places = getByteLayout(layout, type);
-  uint32_t free = getFreeRegisters(layout);
-  Value owner, first;
-  Value slot = getSlot(buffer, op.getSlot());
-  outside([&] {
+  std::optional<Coordinates> coordinates;
+  Value owner;
+  emitOutsideLoops(emit, [&] {
     coordinates.emplace(emit, layout, lane, warp);
     owner = emitOwner(layout);
-    Value offset;
-    for (unsigned dim = 0; dim < rank; ++dim) {
-      Value position = emit.zext(emit.i64(), coordinates->get(emit, dim, 0));
-      if (fixed[dim])
-        position = emit.add(starts[dim], position);
-      Value moved = emit.mul(position, memref.strides[dim]);
-      offset = offset ? emit.add(offset, moved) : moved;
-    }
-    first = elementPointer(memref, offset);
-    addresses.emplace(emit, slot, places.getColumns("lane"),
-                      places.getColumns("warp"), buffer.swizzle, lane, warp);
   });
+  SlotAddresses addresses(emit, getSlot(buffer, op.getSlot()),
+                          places.getColumns("lane"), places.getColumns("warp"),
+                          buffer.swizzle, lane, warp);
+
+  SmallVector<bool> fixed(rank);
+  SmallVector<Value> indices(rank);
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    Value index = op.getIndices()[dim];
+    bool moves =
+        op.getMoving() && llvm::is_contained(*op.getMoving(), int64_t(dim));
+    fixed[dim] = !moves && isFixed(scalars.lookup(index));
+    auto get = [&] { indices[dim] = getIndexAsI64(index); };
+    if (fixed[dim])
+      outside(get);
+    else
+      get();
+  }
+  CopiedTile tile(emit, op, memref, *coordinates, copies);
+  tile.place(fixed, indices);
+
+  Value first;
+  DenseMap<unsigned, Value> steps;
+  outside([&] {
+    first = elementPointer(memref, tile.getFixedOffset());
+    for (unsigned bit = piece; bit < registers; bit *= 2)
+      steps[bit] = tile.getStep(bit);
+    tile.checkFixed();
+    tile.countMoving(Value());
+  });
+  Value movingOffset = tile.getMovingOffset();
+  tile.checkMoving();
   auto move = [&](Value pointer, Value elements) -> Value {
+    if (!elements)
+      return pointer;
     return LLVM::GEPOp::create(emit.builder, emit.loc, pointer.getType(),
                                emit.integer(8 * bytes), pointer,
                                ArrayRef<LLVM::GEPArg>{elements});
   };
-  /// Whether coordinate `dim` of register `r` is inside.
-  auto isInside = [&](unsigned dim, unsigned r) {
-    Value position = emit.add(
-        starts[dim], emit.zext(emit.i64(), coordinates->get(emit, dim, r)));
-    return emit.compare(arith::CmpIPredicate::ult, position, memref.sizes[dim]);
-  };
-
-  // By register: the bytes that the fixed dimensions let it fetch (null for
-  // all), and by register bit the step of the address.
-  const unsigned registers = 1u << layout.getDomain().bitsOf("register");
-  DenseMap<unsigned, Value> fixedSizes, steps;
-  outside([&] {
-    for (unsigned bit = piece; bit < registers; bit *= 2) {
-      Value &step = steps[bit];
-      for (unsigned dim = 0; dim < rank; ++dim)
-        if (uint32_t part = coordinates->getRegisterPart(dim, bit)) {
-          Value moved = emit.mul(emit.i64(part), memref.strides[dim]);
-          step = step ? emit.add(step, moved) : moved;
-        }
-    }
-    for (unsigned r = 0; r < registers; r += piece) {
-      if (r & free)
-        continue;
-      Value inside = fixedInside;
-      for (unsigned dim = 0; dim < rank; ++dim)
-        if (fixed[dim] && checked[dim])
-          inside = emit.both(inside, isInside(dim, r));
-      if (inside)
-        fixedSizes[r] =
-            emit.select(inside, emit.i32(piece * bytes), emit.i32(0));
-    }
-  });
 
   Value predicate =
       op.getPredicate() ? scalars.lookup(op.getPredicate()) : Value();
   emit.guarded(emit.both(predicate, owner), [&] {
     // Each further address is one step from an earlier one.
     DenseMap<unsigned, Value> pointers;
-    DenseMap<uint32_t, Value> movingChecks;
-    for (unsigned r = 0; r < registers; r += piece) {
-      if (r & free)
-        continue;
+    for (auto [i, r] : llvm::enumerate(copies)) {
       unsigned rest = r & (r - 1);
-      Value pointer;
-      if (r == 0)
-        pointer = movingOffset ? move(first, movingOffset) : first;
-      else
-        pointer = steps[r ^ rest] ? move(pointers[rest], steps[r ^ rest])
-                                  : pointers[rest];
-      pointers[r] = pointer;
-      // Outside elements are zero: nothing is fetched, and the rest of the
-      // piece is filled.
-      Value size = fixedSizes.lookup(r);
-      Value inside = movingInside;
-      for (unsigned dim = 0; dim < rank; ++dim) {
-        if (fixed[dim] || !checked[dim])
-          continue;
-        uint32_t part = coordinates->getRegisterPart(dim, r);
-        Value &check = movingChecks[part << 4 | dim];
-        if (!check)
-          check = isInside(dim, r);
-        inside = emit.both(inside, check);
-      }
-      if (inside)
-        size = emit.select(inside, size ? size : emit.i32(piece * bytes),
-                           emit.i32(0));
-      NVVM::CpAsyncOp::create(emit.builder, emit.loc, addresses->get(places(r)),
-                              pointer, piece * bytes,
-                              piece * bytes == 16
-                                  ? NVVM::LoadCacheModifierKind::CG
-                                  : NVVM::LoadCacheModifierKind::CA,
-                              size);
+      pointers[r] = r == 0 ? move(first, movingOffset)
+                           : move(pointers.lookup(rest), steps[r ^ rest]);
+      emitCopy(emit, addresses.get(places(r)), pointers[r], piece * bytes,
+               tile.isOutside(i));
     }
   });
   return success();

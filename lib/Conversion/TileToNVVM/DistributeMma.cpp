@@ -71,8 +71,9 @@ struct Operand {
 /// Emits one planned multiply.
 class MmaEmitter {
 public:
-  MmaEmitter(Emitter &emit, const MmaPlan &plan, Value lane)
-      : emit(emit), plan(plan), atom(*plan.atom), lane(lane) {}
+  MmaEmitter(Emitter &emit, const MmaPlan &plan, const DecodeOptions &decode,
+             Value lane)
+      : emit(emit), plan(plan), atom(*plan.atom), decode(decode), lane(lane) {}
 
   void run(const Operand &lhs, const Operand &rhs, const RegisterMap &accMap,
            SmallVectorImpl<Value> &acc);
@@ -80,6 +81,12 @@ public:
 private:
   /// The 32-bit registers of one instruction of a window.
   using Words = SmallVector<Value, 4>;
+  /// The scales of one operand of an instruction; without a word for an
+  /// instruction without scales.
+  struct NativeScale {
+    Value word;
+    unsigned byte = 0, thread = 0; ///< Selectors: of bytes and of lanes.
+  };
   /// All instructions of one window: `atomsPerWindow` sets of words.
   using WindowWords = SmallVector<Words, 2>;
 
@@ -112,17 +119,19 @@ private:
     return atom.lhsContainerBits == 16 ? decodeWindow(operand, batch, free, k)
                                        : nativeWindow(operand, batch, free, k);
   }
-  /// The scale register of one native instruction and its byte selector; none
-  /// for an instruction without scales.
-  std::pair<Value, unsigned> nativeScale(const Operand &operand, unsigned batch,
-                                         unsigned free, unsigned k,
-                                         unsigned pass);
+  NativeScale nativeScale(const Operand &operand, unsigned batch, unsigned free,
+                          unsigned k, unsigned pass);
+  Value operandScale(const Operand &operand, unsigned batch, unsigned free,
+                     unsigned k);
+  /// Whether the sum's exponent makes up for that of decoded values.
+  bool keepsBias(const Operand &operand) const {
+    return plan.exponent && operand.scales;
+  }
   Value sumScale(const Operand &operand, unsigned batch, unsigned free,
                  unsigned k);
   SmallVector<Value, 4> issue(ArrayRef<Value> a, ArrayRef<Value> b,
-                              ArrayRef<Value> c,
-                              std::pair<Value, unsigned> scaleA,
-                              std::pair<Value, unsigned> scaleB);
+                              ArrayRef<Value> c, const NativeScale &scaleA,
+                              const NativeScale &scaleB);
   Value extractResult(Value result, unsigned index) {
     return LLVM::ExtractValueOp::create(emit.builder, emit.loc, result, index);
   }
@@ -130,7 +139,10 @@ private:
   Emitter &emit;
   const MmaPlan &plan;
   const MmaAtom &atom;
+  const DecodeOptions &decode;
   Value lane;
+  /// Decoded scales, by operand (whether lhs) and register.
+  DenseMap<std::pair<unsigned, unsigned>, Value> scales;
   Value beyondK; ///< Whether this lane's values of K are beyond the tile.
 };
 
@@ -140,14 +152,18 @@ private:
 // Operand words
 //===----------------------------------------------------------------------===//
 
-/// Lanes t of a quad own k = 8t … 8t + 7 of a window; a tile of 8 or 16 values
-/// leaves some of them without any.
+/// A tile of fewer values than a window leaves some lanes without any.
 Value MmaEmitter::zeroBeyondK(Value word) {
-  if (plan.k >= 32)
+  if (plan.k >= plan.window)
+    return word;
+  unsigned beyond = 0; // bits of the lane that move beyond
+  for (auto [bit, column] : llvm::enumerate(plan.lhsWindow.getColumns("lane")))
+    if (plan.lhsWindow.getCodomain().coordinate(column, "d1") >= plan.k)
+      beyond |= 1u << bit;
+  if (!beyond)
     return word;
   if (!beyondK) {
-    unsigned lanes = plan.k >= 16 ? 2 : 3; // bits of t that are beyond
-    Value bits = emit.bitAnd(lane, lanes);
+    Value bits = emit.bitAnd(lane, beyond);
     beyondK = emit.compare(arith::CmpIPredicate::ne, bits, emit.i32(0));
   }
   return emit.select(beyondK, emit.i32(0), word);
@@ -159,6 +175,32 @@ Value MmaEmitter::keepGroup(Value word, unsigned pass) {
   Value keeps =
       emit.compare(arith::CmpIPredicate::eq, group, emit.i32(2 * pass));
   return emit.select(keeps, word, emit.i32(0));
+}
+
+/// A scale in both halves of a register, with what the sum's exponent leaves to
+/// it of the operand's. Two are decoded at once, those of the bytes 0 and 2 or
+/// 1 and 3 of a word.
+Value MmaEmitter::operandScale(const Operand &operand, unsigned batch,
+                               unsigned free, unsigned k) {
+  unsigned r = find(operand, operand.scaleMap, batch, free, k / plan.blockSize);
+  const unsigned count = operand.scales->numRegisters();
+  Value &scale = scales[{operand.isLhs, r}];
+  if (!scale) {
+    unsigned other = count >= 4 ? r ^ 2 : count == 2 ? r ^ 1 : r;
+    int exponent =
+        keepsBias(operand)
+            ? kDecodedExponent - getKeptBias(operand.format, atom.lhsFormat)
+            : 0;
+    auto code = [&](unsigned index) {
+      return ScaleCode{operand.scales->values[index / 4], index % 4};
+    };
+    auto [first, second] =
+        decodeScalePairs(emit, *operand.scaleFormat, code(r), code(other),
+                         atom.lhsFormat, exponent);
+    scales[{operand.isLhs, other}] = second;
+    return scales[{operand.isLhs, r}] = first;
+  }
+  return scale;
 }
 
 /// The words of 16-bit instructions: decoded, and scaled where scales are
@@ -191,13 +233,10 @@ MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
       words.push_back(word);
     }
     std::array<Value, 4> pairs =
-        decodeToPairs(emit, operand.format, words, multiplicand, plan.order);
+        decodeToPairs(emit, operand.format, words, multiplicand, plan.order,
+                      keepsBias(operand) ? Bias::Kept : Bias::Undone, decode);
     if (plan.method == ScaleMethod::Operands && operand.scales) {
-      unsigned s = find(operand, operand.scaleMap, batch, free + row,
-                        k / plan.blockSize);
-      Value scale =
-          decodeScalePair(emit, *operand.scaleFormat,
-                          operand.scales->getBits(emit, s), multiplicand);
+      Value scale = operandScale(operand, batch, free + row, k);
       for (Value &pair : pairs)
         pair = multiplyPairs(emit, multiplicand, pair, scale);
     }
@@ -233,6 +272,11 @@ MmaEmitter::WindowWords MmaEmitter::nativeWindow(const Operand &operand,
       continue;
     }
     unsigned r = find(operand, operand.map, batch, free + row, k + inner);
+    if (operand.values->hasContainers) {
+      // The instruction wants the code in bits 5 to 2.
+      words.push_back(zeroBeyondK(emit.shl(operand.values->values[r / 4], 2)));
+      continue;
+    }
     Value word = operand.values->values[r / perWord];
     if (bits != operand.containerBits)
       word = spreadToContainers(emit, emit.lshr(word, r % perWord * bits));
@@ -248,31 +292,45 @@ MmaEmitter::WindowWords MmaEmitter::nativeWindow(const Operand &operand,
 // Scales
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, unsigned> MmaEmitter::nativeScale(const Operand &operand,
-                                                   unsigned batch,
-                                                   unsigned free, unsigned k,
-                                                   unsigned pass) {
+MmaEmitter::NativeScale MmaEmitter::nativeScale(const Operand &operand,
+                                                unsigned batch, unsigned free,
+                                                unsigned k, unsigned pass) {
   if (!atom.isBlockScaled())
-    return {Value(), 0};
+    return {};
+  // Tiles in the lanes: the selector counts them, and lane 0 has the first.
+  const LinearLayout &layout = operand.isLhs ? plan.lhsScale : plan.rhsScale;
+  const Space &tile = layout.getCodomain();
+  unsigned rank = tile.getAxes().size();
+  std::string axis = "d" + std::to_string(operand.isLhs ? rank - 2 : rank - 1);
+  ArrayRef<uint32_t> lanes = layout.getColumns("lane");
+  NativeScale scale;
+  for (auto [bit, column] :
+       llvm::enumerate(operand.isLhs ? lanes.slice(1, 1) : lanes.take_front(2)))
+    if (unsigned step = tile.coordinate(column, axis); free & step) {
+      scale.thread |= 1u << bit;
+      free ^= step;
+    }
+
   unsigned groups = atom.k / plan.blockSize;  // that the step needs
   unsigned present = plan.k / plan.blockSize; // that the tile has
   unsigned r = find(operand, operand.scaleMap, batch, free, k / plan.blockSize);
-  Value word = operand.scales->values[r / 4];
-  unsigned byte = r % 4;
+  scale.word = operand.scales->values[r / 4];
+  scale.byte = r % 4;
   if (present < groups) {
     // Scales of values beyond the tile are 0x00.
-    word = emit.lshr(word, 8 * byte);
-    word = emit.bitAnd(word, (1u << 8 * present) - 1);
-    byte = 0;
+    scale.word = emit.lshr(scale.word, 8 * scale.byte);
+    scale.word = emit.bitAnd(scale.word, (1u << 8 * present) - 1);
+    scale.byte = 0;
   }
   if (plan.method == ScaleMethod::NativeTwice) {
     // Bytes g0, g1, g2, g3 to g_pass, g_{2 + pass}.
-    Value shifted = emit.lshr(word, 8 * (byte + pass));
+    Value shifted = emit.lshr(scale.word, 8 * (scale.byte + pass));
     Value low = emit.bitAnd(shifted, 0xFF);
     Value high = emit.bitAnd(emit.lshr(shifted, 8), 0xFF00);
-    return {emit.bitOr(low, high), 0};
+    scale.word = emit.bitOr(low, high);
+    scale.byte = 0;
   }
-  return {word, byte};
+  return scale;
 }
 
 /// The f32 factor of a partial sum.
@@ -304,8 +362,8 @@ static NVVM::MMATypes getMmaType(ElementFormat format) {
 
 SmallVector<Value, 4> MmaEmitter::issue(ArrayRef<Value> a, ArrayRef<Value> b,
                                         ArrayRef<Value> c,
-                                        std::pair<Value, unsigned> scaleA,
-                                        std::pair<Value, unsigned> scaleB) {
+                                        const NativeScale &scaleA,
+                                        const NativeScale &scaleB) {
   OpBuilder &builder = emit.builder;
   SmallVector<Type> fields(4, emit.f32());
   Type resultType =
@@ -364,9 +422,10 @@ SmallVector<Value, 4> MmaEmitter::issue(ArrayRef<Value> a, ArrayRef<Value> b,
                                        ? NVVM::MMABlockScaleKind::MXF4
                                        : NVVM::MMABlockScaleKind::MXF4NVF4;
     result = NVVM::MmaBlockScaleOp::create(
-        builder, emit.loc, resultType, a, b, c, scaleA.first,
-        selector(scaleA.second), selector(0), scaleB.first,
-        selector(scaleB.second), selector(0), shape, types, size, format, kind);
+        builder, emit.loc, resultType, a, b, c, scaleA.word,
+        selector(scaleA.byte), selector(scaleA.thread), scaleB.word,
+        selector(scaleB.byte), selector(scaleB.thread), shape, types, size,
+        format, kind);
     break;
   }
   }
@@ -485,7 +544,8 @@ LogicalResult Distributor::distributeMma(const MmaPlan &plan, Value lhs,
   Operand left = makeOperand(true, lhs, lhsScale);
   Operand right = makeOperand(false, rhs, rhsScale);
   SmallVector<Value> values(getFragment(acc).values);
-  MmaEmitter(emit, plan, lane).run(left, right, RegisterMap(plan.acc), values);
+  MmaEmitter(emit, plan, options.decode, lane)
+      .run(left, right, RegisterMap(plan.acc), values);
   setFragment(result, values);
   return success();
 }

@@ -11,6 +11,7 @@
 #define TILE_LIB_CONVERSION_TILETONVVM_DISTRIBUTOR_H
 
 #include "../Emitter.h"
+#include "BufferAccess.h"
 #include "FormatConversion.h"
 #include "Fragment.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -141,7 +142,7 @@ private:
   /// A buffer of shared memory in one thread.
   struct SharedBuffer {
     unsigned base = 0;      ///< Bytes from the start of shared memory.
-    unsigned slotBytes = 0; ///< From one slot to the next.
+    unsigned slotBytes = 0; ///< From one slot of the buffer to the next.
     /// From a byte of a row-major slot to where it is.
     LinearLayout swizzle;
     /// How the block's threads divide the copies of a slot.
@@ -150,8 +151,8 @@ private:
   /// Gives every buffer of the kernel its place.
   mlir::LogicalResult placeBuffers();
   mlir::LogicalResult distributeRead(ReadBufferOp op);
-  /// The address of the slot, in shared memory.
-  mlir::Value getSlot(const SharedBuffer &buffer, mlir::Value slot);
+  /// Where the slot begins.
+  SlotPlace getSlot(const SharedBuffer &buffer, mlir::Value slot);
   LinearLayout chooseBufferSwizzle(AllocBufferOp op,
                                    const LinearLayout &copyLayout);
 

@@ -14,10 +14,15 @@ namespace tile {
 /// Elements of 4, 8 and 16 bits share i32 words, lowest register in the lowest
 /// bits; where a thread has less than a word, the upper bits are undefined.
 /// Wider elements, and i1, are one value each, of their own scalar type.
+///
+/// FP4 on its way to an instruction that takes it in bytes may have containers:
+/// then each value, or each half of a pair, has the low bits of a byte of its
+/// own, whose other bits are zero, and there are twice as many words.
 struct Fragment {
   mlir::Type elementType;
   LinearLayout layout;
   llvm::SmallVector<mlir::Value> values;
+  bool hasContainers = false;
 
   unsigned numRegisters() const {
     return 1u << layout.getDomain().bitsOf("register");

@@ -56,3 +56,59 @@ func.func @other_tile(%i: index) {
   %t = tile.read_buffer %b[%i] : !tile.buffer<2x16x16xbf16> -> tensor<16x32xbf16>
   return
 }
+
+// -----
+
+func.func @part_rank(%s: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects 2 indices for a slot of '!tile.buffer<2x16x16xbf16>', but got 1}}
+  %t = tile.read_buffer %b[%s] at [%s] : !tile.buffer<2x16x16xbf16> -> tensor<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @part_extent(%s: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a part of a slot of '!tile.buffer<2x16x16xbf16>', but got 'tensor<16x32xbf16>'}}
+  %t = tile.read_buffer %b[%s] at [%s, %s] : !tile.buffer<2x16x16xbf16> -> tensor<16x32xbf16>
+  return
+}
+
+// -----
+
+func.func @part_element(%s: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a part of a slot of '!tile.buffer<2x16x16xbf16>', but got 'tensor<16x8xf16>'}}
+  %t = tile.read_buffer %b[%s] at [%s, %s] : !tile.buffer<2x16x16xbf16> -> tensor<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @part_beyond(%s: index) {
+  %c2 = arith.constant 2 : index
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects index 1 to be below 2, but got 2}}
+  %t = tile.read_buffer %b[%s] at [%s, %c2] : !tile.buffer<2x16x16xbf16> -> tensor<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @whole(%s: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects the tile of a slot of '!tile.buffer<2x16x16xbf16>', but got 'tensor<16x8xbf16>'}}
+  %t = tile.read_buffer %b[%s] : !tile.buffer<2x16x16xbf16> -> tensor<16x8xbf16>
+  return
+}
+
+// -----
+
+// expected-error @below {{expects rows of at least 8 bytes for padding, but got 4 elements}}
+func.func private @padded(!tile.buffer<1x8x4xi8, padded>)
+
+// -----
+
+// expected-error @below {{expected 'padded'}}
+func.func private @unknown_arrangement(!tile.buffer<1x8x8xi8, dense>)

@@ -28,3 +28,11 @@ func.func @pairs() {
   %b = tile.alloc_buffer : !tile.buffer<1x8x!tile.f4E2M1FNx2>
   return
 }
+
+// Eight bytes of padding after each eight bytes.
+// CHECK-LABEL: func.func @padded
+func.func @padded() {
+  // CHECK: tile.alloc_buffer : !tile.buffer<1x8x8x!tile.f4E2M1FNx2, padded>
+  %b = tile.alloc_buffer : !tile.buffer<1x8x8x!tile.f4E2M1FNx2, padded>
+  return
+}

@@ -112,6 +112,10 @@ SNIPPETS = {
         " cp.async.commit_group; cp.async.wait_group 1;",
         "cp.async.ca.shared.global [smem], [rd0], 4;",
     ],
+    "cp-async-ignore-source": [
+        "cp.async.cg.shared.global [smem], [rd0], 16, p0;",
+        "cp.async.ca.shared.global [smem], [rd0], 4, p0;",
+    ],
     "tma": [
         TENSOR_MAP_LOAD,
         "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"

@@ -92,6 +92,12 @@ Error Machine::completeCopies(Lane &lane, unsigned groupsLeft) {
 // Intrinsics
 //===----------------------------------------------------------------------===//
 
+/// Takes the number of bytes of a copy.
+static bool takeSize(StringRef &text, bool isCg, unsigned &size) {
+  return !text.consumeInteger(10, size) &&
+         (size == 16 || (!isCg && (size == 4 || size == 8)));
+}
+
 /// cp.async.{ca,cg}.shared.global.SIZE[.s]: destination, source and, with `.s`,
 /// the number of bytes to read.
 std::optional<Operation> lane::findAsyncCopy(StringRef name) {
@@ -122,12 +128,11 @@ std::optional<Operation> lane::findAsyncCopy(StringRef name) {
     return operation;
   }
   bool hasSourceSize = name.consume_back(".s");
+  const bool isCg = name.consume_front("cg.");
   unsigned size = 0;
-  if (name == "cg.shared.global.16")
-    size = 16;
-  else if (!name.consume_front("ca.shared.global.") ||
-           name.getAsInteger(10, size) ||
-           (size != 4 && size != 8 && size != 16))
+  if ((!isCg && !name.consume_front("ca.")) ||
+      !name.consume_front("shared.global.") || !takeSize(name, isCg, size) ||
+      !name.empty())
     return std::nullopt;
   operation.laneFunction = [=](Machine &machine, Lane &lane,
                                const uint64_t *args, uint64_t *) {
@@ -136,6 +141,41 @@ std::optional<Operation> lane::findAsyncCopy(StringRef name) {
     copy.from = args[1];
     copy.size = size;
     copy.sourceSize = hasSourceSize ? uint32_t(args[2]) : size;
+    return machine.beginCopy(lane, copy);
+  };
+  return operation;
+}
+
+/// cp.async.{ca,cg}.shared.global with a predicate, for which there is no
+/// intrinsic: destination, source and whether the bytes are zero and nothing is
+/// read. The latter may be a bit of a word.
+std::optional<Operation> lane::findAsyncCopyAssembly(StringRef text) {
+  uint32_t bits = 1;
+  StringRef predicate = "$2", end = "";
+  if (text.consume_front("{ .reg .pred p; .reg .b32 t; and.b32 t, $2, ")) {
+    if (text.consumeInteger(10, bits) ||
+        !text.consume_front("; setp.ne.b32 p, t, 0; "))
+      return std::nullopt;
+    predicate = "p";
+    end = " }";
+  }
+  if (!text.consume_front("cp.async."))
+    return std::nullopt;
+  const bool isCg = text.consume_front("cg.");
+  unsigned size = 0;
+  if ((!isCg && !text.consume_front("ca.")) ||
+      !text.consume_front("shared.global [$0], [$1], ") ||
+      !takeSize(text, isCg, size) || !text.consume_front(", ") ||
+      !text.consume_front(predicate) || !text.consume_front(";") || text != end)
+    return std::nullopt;
+  Operation operation;
+  operation.laneFunction = [=](Machine &machine, Lane &lane,
+                               const uint64_t *args, uint64_t *) {
+    AsyncCopy copy;
+    copy.to = args[0];
+    copy.from = args[1];
+    copy.size = size;
+    copy.sourceSize = args[2] & bits ? 0 : size;
     return machine.beginCopy(lane, copy);
   };
   return operation;

@@ -63,6 +63,8 @@ std::optional<Operation> findOperation(llvm::StringRef name);
 std::optional<Operation> findWarpOperation(llvm::StringRef name);
 /// The part of `findOperation` for `cp.async`.
 std::optional<Operation> findAsyncCopy(llvm::StringRef name);
+/// The same for the text of inline assembly.
+std::optional<Operation> findAsyncCopyAssembly(llvm::StringRef text);
 
 /// One call of an intrinsic in the module.
 struct CallSite {

@@ -324,10 +324,17 @@ void Rewriter::replaceCall(llvm::CallInst &call, CallSite site) {
 }
 
 Error Rewriter::rewriteCall(llvm::CallInst &call) {
-  if (auto *assembly = dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
+  if (auto *assembly = dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
+    CallSite site;
+    site.name = assembly->getAsmString();
+    if (std::optional<Operation> operation = findAsyncCopyAssembly(site.name)) {
+      site.operation = std::move(*operation);
+      replaceCall(call, std::move(site));
+      return Error::success();
+    }
     return createStringError("inline assembly cannot be simulated: \"" +
-                             assembly->getAsmString() + "\"\n  in " +
-                             describe(call));
+                             site.name + "\"\n  in " + describe(call));
+  }
   llvm::Function *callee = call.getCalledFunction();
   if (!callee)
     return createStringError("indirect call cannot be simulated\n  in " +

@@ -368,6 +368,56 @@ static std::optional<Operation> findRedux(StringRef name) {
 // ldmatrix, stmatrix
 //===----------------------------------------------------------------------===//
 
+/// Whether each of the first lanes, which give them, has the address of a row
+/// of 16 bytes in shared memory.
+static Error checkRows(WarpCall &call, unsigned rows, bool isStore) {
+  for (unsigned lane = 0; lane < rows; ++lane) {
+    uint64_t address = call.getArg(lane, 0);
+    if (!call.machine.isShared(address))
+      return createStringError(
+          formatv("address {0:x} of lane {1} is not in shared memory", address,
+                  lane)
+              .str());
+    if (Error error = call.machine.checkBounds(*call.lanes[lane], address, 16,
+                                               16, isStore))
+      return error;
+  }
+  return Error::success();
+}
+
+/// ldmatrix.sync.aligned.m8n16.xN.b8x16.b4x16_p64.pS: the first eight bytes of
+/// a row have 16 FP4 values, low nibbles first; each becomes the low bits of a
+/// byte. A lane gets values 4t … 4t + 3 of row g of each matrix.
+static std::optional<Operation> findExpandingLoad(StringRef name) {
+  if (!name.consume_front("sync.aligned.m8n16.x"))
+    return std::nullopt;
+  unsigned count = 0;
+  if (name.consumeInteger(10, count) ||
+      (count != 1 && count != 2 && count != 4) ||
+      (name != ".b8x16.b4x16_p64.p3" && name != ".b8x16.b4x16_p64.p0"))
+    return std::nullopt;
+  Operation operation;
+  operation.kind = Operation::Kind::Warp;
+  operation.warpFunction = [=](WarpCall &call) -> Error {
+    if (Error error = checkRows(call, 8 * count, /*isStore=*/false))
+      return error;
+    for (unsigned matrix = 0; matrix < count; ++matrix)
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        uint64_t address =
+            call.getArg(8 * matrix + lane / 4, 0) + 2 * (lane % 4);
+        if (Error error = call.machine.check(*call.lanes[lane], address, 2, 2,
+                                             /*isStore=*/false))
+          return error;
+        uint32_t codes = *reinterpret_cast<uint16_t *>(address), word = 0;
+        for (unsigned i = 0; i < 4; ++i)
+          word |= (codes >> 4 * i & 0xF) << 8 * i;
+        call.setResult(lane, matrix, word);
+      }
+    return Error::success();
+  };
+  return operation;
+}
+
 /// ldmatrix.sync.aligned.m8n8.xN[.trans].b16.pS and its inverse: lane 8i + j
 /// names row j of matrix i. A lane touches the elements that it receives or
 /// gives, not the row that it names.
@@ -384,17 +434,8 @@ static std::optional<Operation> findMatrixMove(StringRef name, bool isStore) {
   Operation operation;
   operation.kind = Operation::Kind::Warp;
   operation.warpFunction = [=](WarpCall &call) -> Error {
-    for (unsigned lane = 0; lane < 8 * count; ++lane) {
-      uint64_t address = call.getArg(lane, 0);
-      if (!call.machine.isShared(address))
-        return createStringError(
-            formatv("address {0:x} of lane {1} is not in shared memory",
-                    address, lane)
-                .str());
-      if (Error error = call.machine.checkBounds(*call.lanes[lane], address, 16,
-                                                 16, isStore))
-        return error;
-    }
+    if (Error error = checkRows(call, 8 * count, isStore))
+      return error;
     for (unsigned matrix = 0; matrix < count; ++matrix)
       for (unsigned lane = 0; lane < 32; ++lane) {
         uint32_t word = isStore ? call.getArg(lane, 1 + matrix) : 0;
@@ -465,8 +506,11 @@ std::optional<Operation> lane::findWarpOperation(StringRef name) {
     return findVote(name.drop_front(5));
   if (name.consume_front("redux.sync."))
     return findRedux(name);
-  if (name.consume_front("ldmatrix."))
+  if (name.consume_front("ldmatrix.")) {
+    if (std::optional<Operation> load = findExpandingLoad(name))
+      return load;
     return findMatrixMove(name, /*isStore=*/false);
+  }
   if (name.consume_front("stmatrix."))
     return findMatrixMove(name, /*isStore=*/true);
   if (name.consume_front("barrier.cta."))

@@ -17,25 +17,33 @@ Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SMLoc loc = parser.getCurrentLocation();
+  bool padded = false;
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element) || parser.parseGreater())
+      parser.parseType(element))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("padded"))
+      return {};
+    padded = true;
+  }
+  if (parser.parseGreater())
     return {};
   return BufferType::getChecked([&] { return parser.emitError(loc); },
                                 parser.getContext(), ArrayRef<int64_t>(shape),
-                                element);
+                                element, padded);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
   printer << '<';
   for (int64_t extent : getShape())
     printer << extent << 'x';
-  printer << getElementType() << '>';
+  printer << getElementType() << (getPadded() ? ", padded>" : ">");
 }
 
 LogicalResult
 BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                   ArrayRef<int64_t> shape, Type elementType) {
+                   ArrayRef<int64_t> shape, Type elementType, bool padded) {
   if (shape.size() < 2)
     return emitError() << "expects a number of slots and the shape of a tile, "
                           "but got "
@@ -49,16 +57,26 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << elementType;
   if (!isTile(RankedTensorType::get(shape.drop_front(), elementType)))
     return emitError() << "expects slots of power-of-two extents";
+  if (padded && shape.back() * getElementBits(elementType) / 8 < kPaddedBytes)
+    return emitError() << "expects rows of at least " << kPaddedBytes
+                       << " bytes for padding, but got " << shape.back()
+                       << " elements";
   return success();
 }
 
 int64_t BufferType::getSlotBytes() const {
   return ShapedType::getNumElements(getTileShape()) *
-         getElementBits(getElementType()) / 8;
+         getElementBits(getElementType()) / (getPadded() ? 4 : 8);
 }
 
 int64_t BufferType::getSlotStride() const {
   return llvm::alignTo(getSlotBytes(), kSlotAlignment);
+}
+
+BufferType BufferType::withNumSlots(int64_t slots) const {
+  SmallVector<int64_t> shape(getShape());
+  shape.front() = slots;
+  return BufferType::get(getContext(), shape, getElementType(), getPadded());
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,9 +21,19 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     `!tile.buffer<3x128x64xf8E4M3FN>` has three slots for tiles of 128 by 64. How
     the elements of a slot are arranged is chosen at distribution, from the
     layouts of those who write and read it.
+
+    In `!tile.buffer<3x128x32x!tile.f4E2M1FNx2, padded>` eight bytes of padding
+    follow each eight bytes, as the reads want it that give each FP4 value a byte
+    of its own.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "::mlir::Type":$elementType);
+                        "::mlir::Type":$elementType, "bool":$padded);
+  let skipDefaultBuilders = 1;
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape,
+                                   "::mlir::Type":$elementType,
+                                   CArg<"bool", "false">:$padded), [{
+    return $_get($_ctxt, shape, elementType, padded);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -34,10 +44,19 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     }
     /// Slots and buffers begin at multiples of this many bytes.
     static constexpr int64_t kSlotAlignment = 128;
+    /// Bytes between the padding of a padded buffer, and of each padding.
+    static constexpr int64_t kPaddedBytes = 8;
+    /// The offset, in the slot, of what would be at byte `offset` without
+    /// padding.
+    int64_t addPadding(int64_t offset) const {
+      return getPadded() ? (offset & ~(kPaddedBytes - 1)) + offset : offset;
+    }
     /// Bytes of the tile in a slot.
     int64_t getSlotBytes() const;
     /// Bytes from one slot to the next.
     int64_t getSlotStride() const;
+    /// The same with `slots` slots.
+    BufferType withNumSlots(int64_t slots) const;
   }];
 }
 
