@@ -310,9 +310,14 @@ void StepMultiplies::runOnOperation() {
     });
     for (Operation *op : multiplies) {
       auto run = [&](auto mma) {
-        // Fragments that a loop carries cost moves; unrolled ones do not.
+        // FP4 is few words to hold. A step of FP8 has twice as many, which are
+        // no longer in the parts that conversions take when a loop carries
+        // them.
+        MmaPlan plan = planMma(mma, warps.getInt());
         bool ahead = unpackAhead == "auto"
-                         ? !planMma(mma, warps.getInt()).decodes()
+                         ? !plan.decodes() ||
+                               plan.lhsFormat == ElementFormat::F4E2M1FN ||
+                               plan.rhsFormat == ElementFormat::F4E2M1FN
                          : unpackAhead == "1";
         numStepped += Stepper(mma, warps.getInt()).run(ahead);
       };

@@ -69,12 +69,22 @@ struct ReadPlan {
 } // namespace
 
 /// Whether a tile is the left operand of the multiply that it goes to.
-static bool feedsLhs(Value tile) {
+static bool feedsLhs(Value tile, unsigned depth = 0) {
+  // A loop may carry a value round without an end.
+  if (depth > 8)
+    return false;
   for (OpOperand &use : tile.getUses()) {
-    if (isa<MmaFOp, MmaFScaledOp>(use.getOwner()))
+    Operation *user = use.getOwner();
+    if (isa<MmaFOp, MmaFScaledOp>(user))
       return use.getOperandNumber() == 0;
-    if (use.getOwner()->getNumResults() == 1 &&
-        feedsLhs(use.getOwner()->getResult(0)))
+    Value next;
+    if (isa<scf::YieldOp>(user)) {
+      if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()))
+        next = loop.getRegionIterArg(use.getOperandNumber());
+    } else if (user->getNumResults() == 1) {
+      next = user->getResult(0);
+    }
+    if (next && feedsLhs(next, depth + 1))
       return true;
   }
   return false;

@@ -196,7 +196,7 @@ Value MmaEmitter::operandScale(const Operand &operand, unsigned batch,
     };
     auto [first, second] =
         decodeScalePairs(emit, *operand.scaleFormat, code(r), code(other),
-                         atom.lhsFormat, exponent);
+                         atom.lhsFormat, exponent, decode);
     scales[{operand.isLhs, other}] = second;
     return scales[{operand.isLhs, r}] = first;
   }
