@@ -5,10 +5,10 @@
 
 where VENV has `triton`, which peers.py says how to make. REQUESTS.json is a list
 of {arch, x, y, scale, m, n, k, warps, stages, repeat}. For each one FOLDER/NUMBER.ptx
-is written; the answers go to the standard output as a JSON list of {ptx, cubin,
+is written; the answers go to the standard output as a JSON list of {ptx, cubin, cpu,
 shared} or {error}. `ptx` and `cubin` are the seconds of each of `repeat`
-compilations, from the kernel's Python function to PTX and to a cubin; nothing is
-taken from a cache. The first compilation of a process is its cold one: imports are
+compilations, from the kernel's Python function to PTX and to a cubin, `cpu` those
+of the processor to PTX; nothing is taken from a cache. The first compilation of a process is its cold one: imports are
 not counted, what is loaded at first use is.
 
 Every pointer, stride and extent is known to be divisible by 16, and M, N and K
@@ -90,7 +90,7 @@ CONSTANTS = "BM BN BK X Y V STAGES".split()
 
 
 def compile_layer(request):
-    """Returns (compiled kernel, seconds to PTX, seconds to a cubin)."""
+    """Returns (kernel, seconds to PTX, to a cubin, of the processor to PTX)."""
     scale, v = SCALES[request["scale"]]
     types = [OPERANDS[request["x"]], OPERANDS[request["y"]], scale, scale, "*fp32"]
     types += ["i32"] * 8 + ["constexpr"] * len(CONSTANTS)
@@ -117,14 +117,16 @@ def compile_layer(request):
         )
 
     triton.knobs.compilation.listener = listen
-    start = time.perf_counter()
+    cpu, start = time.process_time(), time.perf_counter()
     kernel = triton.compile(
         source,
         target=GPUTarget("cuda", request["arch"], 32),
         options={"num_warps": request["warps"], "num_stages": request["stages"]},
     )
     seconds = time.perf_counter() - start
-    return kernel, seconds - stages["cubin"], seconds
+    # ptxas is a process of its own.
+    cpu = time.process_time() - cpu
+    return kernel, seconds - stages["cubin"], seconds, cpu
 
 
 def main():
@@ -143,8 +145,9 @@ def main():
             continue
         kernel = runs[0][0]
         (folder / f"{number}.ptx").write_text(kernel.asm["ptx"])
-        _, ptx, cubin = zip(*runs)
-        answers.append({"ptx": ptx, "cubin": cubin, "shared": kernel.metadata.shared})
+        _, ptx, cubin, cpu = zip(*runs)
+        times = {"ptx": ptx, "cubin": cubin, "cpu": cpu}
+        answers.append({**times, "shared": kernel.metadata.shared})
     print(json.dumps(answers))
 
 
