@@ -165,6 +165,11 @@ class Cost:
         return self.counts.get(kind, 0) / self.mma if self.mma else 0.0
 
 
+def count_products(instructions):
+    """Products of the MMAs among instructions."""
+    return sum(i.products for i in instructions if i.kind == "mma")
+
+
 class Kernel:
     """One function of a cubin."""
 
@@ -199,34 +204,41 @@ class Kernel:
     def measure(self, products_per_step=0):
         """The cost of the main loop.
 
-        `products_per_step` are those of one warp in one step of K; where the
-        loop has fewer, it runs several times per step.
+        `products_per_step` are those of one warp in one step of K; a loop that
+        has fewer runs several times per step, within the loop over K.
         """
         loop = self.find_main_loop()
         first, last = loop or (0, len(self.instructions) - 1)
         body = self.instructions[first : last + 1]
+        products = count_products(body)
+        if loop and products_per_step and products % products_per_step:
+            for outer, inner in self.find_nests():
+                a, b = outer
+                c, d = inner
+                body = self.instructions[c : d + 1]
+                around = self.instructions[a:c] + self.instructions[d + 1 : b + 1]
+                # Steps in front of the inner loop or behind it count as well.
+                rest = products_per_step - count_products(around)
+                each = count_products(body)
+                if rest > 0 and each and rest % each == 0:
+                    body = around + body * (rest // each)
+                    products = products_per_step
+                    break
+            else:
+                body = self.instructions[first : last + 1]
         counts = collections.Counter(i.kind for i in body)
-        products = sum(i.products for i in body if i.kind == "mma")
-        if (
-            loop
-            and 0 < products < products_per_step
-            and not products_per_step % products
-        ):
-            outer = [
-                (b - a, a, b)
-                for a, b in self.find_loops()
-                if a <= first and last <= b and (a, b) != loop
-            ]
-            if outer:
-                _, a, b = min(outer)
-                trips = products_per_step // products
-                around = (
-                    self.instructions[a:first] + self.instructions[last + 1 : b + 1]
-                )
-                counts = collections.Counter({k: n * trips for k, n in counts.items()})
-                counts.update(i.kind for i in around)
-                products = products_per_step
         return Cost(dict(counts), products, loop is not None)
+
+    def find_nests(self):
+        """(outer, inner) of nested loops with MMAs, the smallest outer first."""
+        loops = [loop for loop in set(self.find_loops()) if self.count(*loop)]
+        nests = [
+            (outer, inner)
+            for outer in loops
+            for inner in loops
+            if outer != inner and outer[0] <= inner[0] and inner[1] <= outer[1]
+        ]
+        return sorted(nests, key=lambda n: [b - a for a, b in n])
 
     def mma_opcodes(self):
         """The MMA instructions of the kernel, each named once."""

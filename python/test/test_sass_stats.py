@@ -83,6 +83,19 @@ def test_a_nested_loop_shares_what_surrounds_it():
     assert step.per_mma == 15 / 4
 
 
+def test_a_step_outside_of_the_nested_loop_counts_once():
+    # Three steps in the inner loop, and a last one behind it.
+    lines = NESTED[:-2] + [MMA, "LDGDEPBAR", "@P1 BRA `(.L_x_0)"]
+    step = parse(ENTRY + lines + EXIT).measure(4 * 2048)
+    assert step.counts == {"mma": 4, "alu": 3, "control": 4, "bar": 1, "copy": 1}
+    assert step.products == 4 * 2048
+
+
+def test_a_nest_that_does_not_add_up_is_told():
+    kernel = parse(ENTRY + NESTED[:-2] + [MMA, MMA] + NESTED[-2:] + EXIT)
+    assert kernel.measure(2 * 2048).products != 2 * 2048
+
+
 @pytest.mark.parametrize(
     "text, kind, products",
     [
