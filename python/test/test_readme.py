@@ -73,7 +73,7 @@ def test_promises(tmp_path):
     assert pieces.count("4") == 2 * stages
     run(command.replace("_aligned", "").replace("-DKA=64 ", ""), tmp_path)
     narrow = re.findall(r"ld\.global\S*", (tmp_path / "aligned.ptx").read_text())
-    assert set(narrow) == {"ld.global.b8"} and len(narrow) == 176
+    assert set(narrow) == {"ld.global.b8"} and len(narrow) == 152
 
 
 def test_every_linked_file_exists():
