@@ -154,19 +154,28 @@ func.func @fp8(%z: memref<16x8xf32>, %am: memref<16x32xf8E4M3FN>,
 
 // -----
 
-// Expanded with E4M3 scales: multiplied into the decoded pairs. The scale keeps
-// its mantissa: all seven bits go to both halves of a pair, at the low end of the
-// exponent, and one multiply makes up for the bias; 0x7F is NaN.
+// Expanded with E4M3 scales: multiplied into the decoded pairs. Two scales are
+// decoded at once and keep their mantissas: all seven bits of one (0x7F007F) go
+// to the low end of the exponent of a half, and one multiply, by 2^120
+// (0x7B807B80), makes up for the bias. 0x7F is NaN: only its product with
+// another factor (0x7B097B09) is infinite, and infinity times zero is added.
+// Then each scale goes to both halves of a register.
 // CHECK-LABEL: llvm.func @scales_on_operands(
 // CHECK-NOT: arith.scaling
-// CHECK: arith.andi %{{.*}}, %c127_i32{{.*}} : i32
-// CHECK: %[[MAGNITUDE:.*]] = arith.andi %{{.*}}, %c127_i32{{.*}} : i32
-// CHECK-NEXT: %[[TO_PAIR:.*]] = arith.constant 1048592 : i32
-// CHECK-NEXT: arith.muli %[[MAGNITUDE]], %[[TO_PAIR]] : i32
+// CHECK: %[[CODES:.*]] = nvvm.prmt
+// CHECK: %[[MAGNITUDES:.*]] = arith.andi %[[CODES]], %c8323199_i32
+// CHECK-NEXT: %[[PLACED:.*]] = arith.muli %[[MAGNITUDES]], %c16_i32
+// CHECK: %[[PAIR:.*]] = llvm.bitcast %[[PLACED]] : i32 to vector<2xbf16>
+// CHECK-NEXT: %[[BIAS:.*]] = llvm.bitcast %c2072017792_i32
+// CHECK-NEXT: %[[VALUE:.*]] = llvm.fmul %[[PAIR]], %[[BIAS]] : vector<2xbf16>
+// CHECK: %[[LIMIT:.*]] = llvm.bitcast %c2064218889_i32
+// CHECK-NEXT: llvm.fmul %{{.*}}, %[[LIMIT]] : vector<2xbf16>
+// CHECK: %[[SCALES:.*]] = llvm.intr.fma(
+// CHECK: llvm.shufflevector {{.*}} [0, 0] : vector<2xbf16>
+// CHECK: llvm.shufflevector {{.*}} [1, 1] : vector<2xbf16>
 // CHECK: llvm.fmul
-// CHECK: %[[NAN:.*]] = arith.cmpi eq, %[[MAGNITUDE]], %c127_i32
-// CHECK: arith.select %[[NAN]]
 // CHECK-NOT: arith.scaling
+// CHECK-NOT: arith.select
 // CHECK-COUNT-2: nvvm.mma.sync
 // CHECK-NOT: math.fma
 // CHECK-NOT: llvm.intr.fma({{.*}}) : (f32
