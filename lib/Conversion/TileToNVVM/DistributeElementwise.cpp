@@ -92,7 +92,10 @@ LogicalResult Distributor::distributeElementwise(Operation *op) {
   auto isHalf = [](Value value) {
     return isa<BFloat16Type, Float16Type>(getElementType(value));
   };
-  if (isHalf(result) && llvm::all_of(op->getOperands(), isHalf)) {
+  // A lone element leaves half of a register without a value: nothing may be
+  // computed from that.
+  if (layout.getDomain().bitsOf("register") && isHalf(result) &&
+      llvm::all_of(op->getOperands(), isHalf)) {
     SmallVector<Value> words = forEachWord(layout, 2, [&](unsigned r) {
       SmallVector<Value> operands;
       for (Value operand : op->getOperands())
