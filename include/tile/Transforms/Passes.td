@@ -324,22 +324,28 @@ def TileStepMultiplies : Pass<"tile-step-multiplies", "::mlir::ModuleOp"> {
     K, each with reads of its own part: as many values as one instruction takes,
     or the 32 that are decoded together. Steps that decode stay a loop, since
     otherwise the assembler moves the decoding of later steps ahead until
-    registers run out; native ones are unrolled. With `unpack-ahead=1` the
-    operands of step j + 1 are read before the multiplies of step j.
+    registers run out; native ones are unrolled. Block-scaled multiplies are left
+    alone: their instructions pick the scales of a step from words that have
+    those of several.
 
-    Example, for 64 values of K:
+    With `unpack-ahead=1` the operands of step j + 1 are read before the
+    multiplies of step j, with `0` they are not. `auto` reads ahead unless what
+    is decoded is FP8, a step of which takes too many registers.
+
+    Example, for 64 values of K and `unpack-ahead=0`:
 
     ```mlir
-    %x = tile.read_buffer %b[%s] : !tile.buffer<3x16x64xbf16> -> tensor<16x64xbf16>
+    %x = tile.read_buffer %b[%s] : !tile.buffer<3x16x64xf8E4M3FN> -> tensor<16x64xf8E4M3FN>
     %y = tile.read_buffer %c[%s] : ...
-    %r = tile.mmaf %x, %y, %acc : ...
+    %r = tile.mmaf %x, %y, %acc {atom = "m16n8k16.f16.f16", ...} : ...
     // becomes
     %r = scf.for %j = %c0 to %c2 step %c1 iter_args(%a = %acc) {
-      %x = tile.read_buffer %b[%s] at [%c0, %j]
-         : !tile.buffer<3x16x64xbf16> -> tensor<16x32xbf16>
-      %y = tile.read_buffer %c[%s] at [%j, %c0] : ...
-      %t = tile.mmaf %x, %y, %a : ...
+      %x = tile.read_buffer %b[%s] at[%c0, %j]
+         : !tile.buffer<3x16x64xf8E4M3FN> -> tensor<16x32xf8E4M3FN>
+      %y = tile.read_buffer %c[%s] at[%j, %c0] : ...
+      %t = tile.mmaf %x, %y, %a {atom = "m16n8k16.f16.f16", ...} : ...
       scf.yield %t
+    }
     ```
   }];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",

@@ -162,7 +162,7 @@ def Tile_ReadBufferOp : Tile_BufferOp<"read_buffer"> {
     %t = tile.read_buffer %b[%slot]
        : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN, #layout>
     // The columns 32 * %j ... of the tile.
-    %u = tile.read_buffer %b[%slot] at [%c0, %j]
+    %u = tile.read_buffer %b[%slot] at[%c0, %j]
        : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x32xf8E4M3FN, #part>
     ```
   }];
