@@ -162,9 +162,11 @@ static std::vector<KernelLaunchInfo> readLaunchInfo(ModuleOp module) {
   return kernels;
 }
 
-/// Writes `text` to `NAME` in the dump folder, if there is one.
+/// Writes what `getText` returns to `name` in the dump folder, if there is one:
+/// printing a stage that nobody asked for would take longer than some passes.
 static LogicalResult dump(ModuleOp module, const CompileOptions &options,
-                          StringRef name, StringRef text) {
+                          StringRef name,
+                          llvm::function_ref<std::string()> getText) {
   if (options.dumpStages.empty())
     return success();
   SmallString<128> path(options.dumpStages);
@@ -173,7 +175,7 @@ static LogicalResult dump(ModuleOp module, const CompileOptions &options,
   if (!error) {
     llvm::raw_fd_ostream file(path, error);
     if (!error)
-      file << text;
+      file << getText();
   }
   if (error)
     return module.emitError()
@@ -199,7 +201,9 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
   const TargetInfo *target = *findTarget(options.target);
   CompileResult result;
 
-  if (failed(dump(module, options, "0-source.mlir", print(module, false))))
+  auto printModule = [&] { return print(module, false); };
+  auto getResult = [&] { return result.text; };
+  if (failed(dump(module, options, "0-source.mlir", printModule)))
     return failure();
   // Two runs, so that the stage between them can be dumped.
   PassManager full(module->getContext());
@@ -213,14 +217,15 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
     ScopedDiagnosticHandler quiet(module->getContext(),
                                   [](Diagnostic &) { return success(); });
     if (succeeded(upToLayouts.run(*copy)) &&
-        failed(dump(module, options, "1-layouts.mlir", print(*copy, false))))
+        failed(dump(module, options, "1-layouts.mlir",
+                    [&] { return print(*copy, false); })))
       return failure();
   }
   if (failed(full.run(module)))
     return failure();
   if (kind == EmitKind::Mlir) {
-    result.text = print(module, false);
-    if (failed(dump(module, options, "1-layouts.mlir", result.text)))
+    result.text = printModule();
+    if (failed(dump(module, options, "1-layouts.mlir", getResult)))
       return failure();
     return result;
   }
@@ -236,13 +241,13 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
   if (lowered.wasInterrupted())
     return failure();
   result.kernels = readLaunchInfo(module);
-  std::string nvvm = print(module, options.lineInfo);
-  if (failed(dump(module, options, "2-nvvm.mlir", nvvm)))
+  auto printNvvm = [&] { return print(module, options.lineInfo); };
+  if (kind == EmitKind::Nvvm)
+    result.text = printNvvm();
+  if (failed(dump(module, options, "2-nvvm.mlir", printNvvm)))
     return failure();
-  if (kind == EmitKind::Nvvm) {
-    result.text = std::move(nvvm);
+  if (kind == EmitKind::Nvvm)
     return result;
-  }
 
   PtxVersion required = getRequiredPtxVersion(module, *target);
   PtxVersion version = std::max(required, options.ptxVersion);
@@ -257,23 +262,24 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
       emitLlvmIr(module, *target, version, context);
   if (!ir)
     return module.emitError() << llvm::toString(ir.takeError()), failure();
-  if (kind == EmitKind::Llvm || !options.dumpStages.empty()) {
+  auto printLlvm = [&] {
     std::string text;
     llvm::raw_string_ostream(text) << **ir;
-    if (failed(dump(module, options, "3-llvm.ll", text)))
-      return failure();
-    if (kind == EmitKind::Llvm) {
-      result.text = std::move(text);
-      return result;
-    }
-  }
+    return text;
+  };
+  if (kind == EmitKind::Llvm)
+    result.text = printLlvm();
+  if (failed(dump(module, options, "3-llvm.ll", printLlvm)))
+    return failure();
+  if (kind == EmitKind::Llvm)
+    return result;
   llvm::Expected<std::string> ptx = emitPtx(**ir, *target, version);
   if (!ptx)
     return module.emitError() << llvm::toString(ptx.takeError()), failure();
   result.text = std::move(*ptx);
   if (!StringRef(result.text).ends_with("\n"))
     result.text += '\n';
-  if (failed(dump(module, options, "4-ptx.ptx", result.text)))
+  if (failed(dump(module, options, "4-ptx.ptx", getResult)))
     return failure();
   return result;
 }
