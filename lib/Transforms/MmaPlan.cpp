@@ -129,10 +129,19 @@ static int64_t getWarpExtent(int64_t extent, unsigned dim,
 // Fragments under the permuted K
 //===----------------------------------------------------------------------===//
 
+/// Whether lanes own words of two 16-value parts of a window, as `ldmatrix`
+/// gives them to instructions on FP8, and not eight consecutive values. Those
+/// of finer scales than one for a window would differ between the words.
+static bool ownsTwoWords(const MmaPlan &plan) {
+  return plan.decodes() && getFormatInfo(plan.lhsFormat).bits == 8 &&
+         getFormatInfo(plan.rhsFormat).bits == 8 &&
+         (!plan.blockSize || plan.blockSize >= plan.window);
+}
+
 /// The fragment of an operand over one window. That of an 8-bit or 4-bit
 /// instruction stays as it is: `ldmatrix` gives just that. That of a 16-bit one
-/// is repeated and has its K bits renamed: lane bits become 8 and 16, register
-/// bits take the rest in the pair order.
+/// is repeated and has its K bits renamed: lane bits become 8 and 16, or 4 and
+/// 8, and register bits take the rest in the pair order.
 static LinearLayout makeWindow(const MmaPlan &plan, bool isLhs) {
   LinearLayout window = isLhs ? plan.atom->lhs : plan.atom->rhs;
   if (plan.atom->lhsContainerBits != 16)
@@ -146,6 +155,10 @@ static LinearLayout makeWindow(const MmaPlan &plan, bool isLhs) {
   if (plan.order == PairOrder::Interleaved)
     forRegisters = {4, 1, 2, 32};
   SmallVector<uint32_t> forLanes = {8, 16};
+  if (ownsTwoWords(plan)) {
+    forRegisters = {1, 2, 16};
+    forLanes = {4, 8};
+  }
   const Space &tile = window.getCodomain();
   unsigned kOffset = *tile.offsetOf(kAxis);
   unsigned usedRegisters = 0, usedLanes = 0;
@@ -347,6 +360,16 @@ static RankedTensorType withExtent(RankedTensorType type, unsigned dim,
   SmallVector<int64_t> shape(type.getShape());
   shape.end()[-int(dim)] = k;
   return RankedTensorType::get(shape, type.getElementType());
+}
+
+SmallVector<uint32_t, 8> MmaPlan::getLaneK() const {
+  SmallVector<uint32_t, 8> values;
+  unsigned registers = 1u << lhsWindow.getDomain().bitsOf("register");
+  for (unsigned r = 0; r < registers; ++r)
+    values.push_back(lhsWindow.getCodomain().coordinate(lhsWindow(r), "d1"));
+  llvm::sort(values);
+  values.erase(llvm::unique(values), values.end());
+  return values;
 }
 
 bool MmaPlan::decodes() const {

@@ -127,6 +127,50 @@ func.func @scales_on_operands(%z: memref<16x8xf32>) attributes {tile.kernel} {
 
 // -----
 
+// Where both operands are FP8 a lane has a word of each 16 values, as `ldmatrix`
+// gives it: registers of K = 1, 2 and 16. Eight values in a row would be loads of
+// eight bytes.
+// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 16], [0, 32], [8, 0]], lane = {{\[\[}}0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [2, 0], [16, 0], [32, 0]], lane = {{\[\[}}4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// CHECK-DAG: #[[SA:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [8, 0]], lane = {{\[\[}}0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-DAG: #[[SB:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 0], [0, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// CHECK-LABEL: func.func @words_of_fp8(
+func.func @words_of_fp8(%z: memref<16x8xf32>) attributes {tile.kernel} {
+  %a = arith.constant dense<1.0> : tensor<16x64xf8E4M3FN>
+  %b = arith.constant dense<1.0> : tensor<64x8xf8E5M2>
+  %c = arith.constant dense<0.0> : tensor<16x8xf32>
+  %sa = arith.constant dense<1.0> : tensor<16x2xf8E8M0FNU>
+  %sb = arith.constant dense<1.0> : tensor<2x8xf8E8M0FNU>
+  // CHECK: tile.mmaf_scaled {{.*}} : tensor<16x64xf8E4M3FN, #[[LHS]]>, tensor<64x8xf8E5M2, #[[RHS]]>, tensor<16x8xf32, #{{.*}}>, tensor<16x2xf8E8M0FNU, #[[SA]]>, tensor<2x8xf8E8M0FNU, #[[SB]]>
+  %r = tile.mmaf_scaled %a, %b, %c, %sa, %sb
+       {atom = "m16n8k16.bf16.bf16", path = "expand"}
+     : tensor<16x64xf8E4M3FN>, tensor<64x8xf8E5M2>, tensor<16x8xf32>,
+       tensor<16x2xf8E8M0FNU>, tensor<2x8xf8E8M0FNU>
+  return
+}
+
+// -----
+
+// Beside FP4 it has eight values in a row, as FP4 does.
+// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 4], [8, 0]], lane = {{\[\[}}0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// CHECK-LABEL: func.func @fp8_beside_fp4(
+func.func @fp8_beside_fp4(%z: memref<16x8xf32>) attributes {tile.kernel} {
+  %a = arith.constant dense<1.0> : tensor<16x32xf8E4M3FN>
+  %b = arith.constant dense<1.0> : tensor<32x8xf4E2M1FN>
+  %c = arith.constant dense<0.0> : tensor<16x8xf32>
+  // CHECK: tile.mmaf_scaled {{.*}} : tensor<16x32xf8E4M3FN, #[[LHS]]>, tensor<32x8xf4E2M1FN, #[[RHS]]>
+  %sa = arith.constant dense<1.0> : tensor<16x1xf8E8M0FNU>
+  %sb = arith.constant dense<1.0> : tensor<1x8xf8E8M0FNU>
+  %r = tile.mmaf_scaled %a, %b, %c, %sa, %sb
+       {atom = "m16n8k16.bf16.bf16", path = "expand"}
+     : tensor<16x32xf8E4M3FN>, tensor<32x8xf4E2M1FN>, tensor<16x8xf32>,
+       tensor<16x1xf8E8M0FNU>, tensor<1x8xf8E8M0FNU>
+  return
+}
+
+// -----
+
 // Scales that are multiplied into sums stand beside the accumulators: columns 2t
 // and 2t + 1 of lane t. Those of the operand's lanes are other columns.
 // CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 4], [8, 0]], lane = {{\[\[}}0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>

@@ -12,7 +12,9 @@
 // What the instruction takes for its k = 2t and 2t + 1 may therefore be values
 // 0 and 4 of the lane: that pair falls out of a word of FP4 by one shift and
 // two masks. Instructions that take FP8 or FP4 as they are stored take the K
-// order of memory: four bytes 4t … 4t + 3 of each 16.
+// order of memory: four bytes 4t … 4t + 3 of each 16. Where both operands are
+// FP8 and decoded, lanes own k = 4t … 4t + 3 and 16 + 4t … 16 + 4t + 3, since
+// `ldmatrix` gives just that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,6 +65,8 @@ struct MmaPlan {
   /// instructions of the window.
   LinearLayout lhsWindow, rhsWindow;
 
+  /// What the first lane owns of the K of a window, ascending.
+  llvm::SmallVector<uint32_t, 8> getLaneK() const;
   /// Instructions per window.
   unsigned atomsPerWindow() const { return window / atom->k; }
   /// Whether an operand is decoded for the instruction.
@@ -87,9 +91,9 @@ constexpr int kDecodedExponent = -8;
 std::optional<int> getDecodedExponent(MmaFScaledOp op);
 
 /// Whether `tile`, which is FP4 in pairs, should come from shared memory with a
-/// byte for each value: every use ends, with nothing but relabelling on the way,
-/// in a multiply whose instruction takes FP4 in 8-bit containers, and the layout
-/// is what `ldmatrix` expands into. False before layouts are assigned.
+/// byte for each value: every use ends, with nothing but relabelling on the
+/// way, in a multiply whose instruction takes FP4 in 8-bit containers, and the
+/// layout is what `ldmatrix` expands into. False before layouts are assigned.
 bool takesContainers(mlir::Value tile);
 
 /// Number of warps that suits a block whose largest multiply is M by N.

@@ -211,6 +211,7 @@ MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
   ElementFormat multiplicand = atom.lhsFormat;
   unsigned bits = getFormatInfo(operand.format).bits;
   unsigned perWord = 32 / bits;
+  const SmallVector<uint32_t, 8> laneK = plan.getLaneK();
   // The four pair registers of each row of the fragment, made on first use.
   DenseMap<unsigned, std::array<Value, 4>> rows;
   auto getRow = [&](unsigned row) -> std::array<Value, 4> & {
@@ -218,12 +219,12 @@ MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
     if (!inserted)
       return entry->second;
     SmallVector<Value, 4> words;
-    for (unsigned first = 0; first < 8; first += perWord) {
-      if (first >= plan.k) {
+    for (unsigned i = 0; i < laneK.size(); i += perWord) {
+      if (laneK[i] >= plan.k) {
         words.push_back(emit.i32(0));
         continue;
       }
-      unsigned r = find(operand, operand.map, batch, free + row, k + first);
+      unsigned r = find(operand, operand.map, batch, free + row, k + laneK[i]);
       Value word = operand.values->values[r / perWord];
       if (plan.k < perWord) {
         // A word that is not full of this row's values: take out what is.
@@ -250,8 +251,10 @@ MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
   unsigned perAtom = registers / plan.atomsPerWindow();
   for (unsigned r = 0; r < registers; r += 2) {
     auto [row, inner] = getPosition(operand, r);
+    auto index =
+        static_cast<unsigned>(llvm::find(laneK, inner) - laneK.begin());
     unsigned pair =
-        plan.order == PairOrder::Interleaved ? inner & 3 : inner >> 1 & 3;
+        plan.order == PairOrder::Interleaved ? index & 3 : index >> 1;
     window[r / perAtom].push_back(getRow(row)[pair]);
   }
   return window;
