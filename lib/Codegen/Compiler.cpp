@@ -29,17 +29,13 @@ using namespace mlir;
 using namespace tile;
 
 /// LLVM's NVPTX backend knows no later version.
-static constexpr PtxVersion kMaxPtxVersion = 90;
+static constexpr PtxVersion kMaxPtxVersion = 92;
 
 void tile::registerCodegenDialects(DialectRegistry &registry) {
   registry
       .insert<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   registerPtxTranslations(registry);
-}
-
-static std::string printVersion(PtxVersion version) {
-  return std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
 llvm::Error tile::validate(const CompileOptions &options) {
@@ -73,10 +69,10 @@ llvm::Error tile::validate(const CompileOptions &options) {
         "expects num-warps to be a power of two from 1 to 32, but got " +
         std::to_string(options.numWarps));
   if (options.groupPrograms > kMaxProgramGroup)
-    return llvm::createStringError(
-        "expects group-programs to be at most " +
-        std::to_string(kMaxProgramGroup) + ", but got " +
-        std::to_string(options.groupPrograms));
+    return llvm::createStringError("expects group-programs to be at most " +
+                                   std::to_string(kMaxProgramGroup) +
+                                   ", but got " +
+                                   std::to_string(options.groupPrograms));
   if (options.ptxVersion > kMaxPtxVersion)
     return llvm::createStringError("expects ptx-version to be at most " +
                                    printVersion(kMaxPtxVersion) + ", but got " +
@@ -127,6 +123,7 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   TileDistributeOptions distribute;
   distribute.target = options.target;
   distribute.fp4Cvt = options.fp4Cvt;
+  distribute.ptxVersion = options.ptxVersion;
   passes.addPass(createTileDistribute(distribute));
   passes.addPass(createCSEPass());
   passes.addPass(createTileExpandMath());

@@ -52,6 +52,7 @@ static constexpr CapabilityInfo capabilityTable[] = {
     {Capability::CvtFp8,          {"cvt-fp8"},           78},
     {Capability::CvtFp4,          {"cvt-fp4"},           86},
     {Capability::CvtE8M0,         {"cvt-e8m0"},          86},
+    {Capability::CvtToBf16,       {"cvt-to-bf16"},       92},
     {Capability::MulBf16x2,       {"mul-bf16x2"},        78},
     {Capability::CpAsync,         {"cp-async"},          70},
     {Capability::CpAsyncIgnoreSource, {"cp-async-ignore-source"}, 75},
@@ -102,8 +103,8 @@ static constexpr uint64_t hopperArch =
     hopper | setOf({Capability::Wgmma, Capability::Setmaxnreg});
 
 static constexpr uint64_t familyCommon =
-    setOf({Capability::CvtFp4, Capability::CvtE8M0, Capability::LdmatrixB8,
-           Capability::Setmaxnreg});
+    setOf({Capability::CvtFp4, Capability::CvtE8M0, Capability::CvtToBf16,
+           Capability::LdmatrixB8, Capability::Setmaxnreg});
 
 static constexpr uint64_t tensorMemory = hopper;
 static constexpr uint64_t tensorMemoryFamily =

@@ -239,10 +239,11 @@ static LinearLayout scaleBesideOperand(const LinearLayout &operand, bool isLhs,
 /// The scales as the instruction takes them: groups of K in the bytes of a
 /// word, rows in the lanes that supply them. An instruction reads one lane of
 /// four for B; the others have the scales of the tiles of N that follow, as far
-/// as the warp has any, and the lane selector says which it takes. For A, where
-/// a register could serve no more than two tiles, that does not pay: each pair
-/// of selectors in a loop is set up by an instruction of its own, and twice as
-/// many of those cost more than the loads.
+/// as the warp has any, and the lane selector says which it takes. Each pair of
+/// selectors in a loop is set up by an instruction of its own: the loads that
+/// are saved must outweigh those. They do not for A, where a register could
+/// serve no more than two tiles, and beyond two tiles of N where byte selectors
+/// make more pairs.
 static LinearLayout scaleForAtom(const MmaPlan &plan, bool isLhs,
                                  ArrayRef<unsigned> dims,
                                  ArrayRef<int64_t> shape,
@@ -252,13 +253,15 @@ static LinearLayout scaleForAtom(const MmaPlan &plan, bool isLhs,
   unsigned freeDim = isLhs ? kM : kN;
   int64_t extent = getWarpExtent(isLhs ? plan.m : plan.n, freeDim, warps);
   int64_t next = isLhs ? plan.atom->m : plan.atom->n;
+  const int64_t mostTiles = isLhs ? 1 : plan.atom->scaleVecSize == 4 ? 4 : 2;
+  const int64_t inLanes = std::min(extent, mostTiles * next);
   SmallVector<Basis> lanes;
   // In the fragment, column zero marks the lanes that hold replicas.
   for (uint32_t column : fragment.getColumns("lane")) {
     if (column) {
       lanes.push_back({freeDim, fragment.getCodomain().coordinate(
                                     column, isLhs ? "d0" : "d1")});
-    } else if (!isLhs && next < extent) {
+    } else if (next < inLanes) {
       lanes.push_back({freeDim, static_cast<uint32_t>(next)});
       next *= 2;
     } else {

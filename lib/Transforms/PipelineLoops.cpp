@@ -160,9 +160,6 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
     Value distance = arith::MulIOp::create(builder, loc, loop.getStep(), count);
     return arith::AddIOp::create(builder, loc, from, distance);
   };
-  // Somebody may still read the slots of the last time that the loop ran.
-  if (loop->getParentOfType<LoopLikeOpInterface>())
-    BarrierOp::create(builder, loc);
   for (unsigned s = 0; s + 1 < stages; ++s)
     copyAhead(ahead(loop.getLowerBound(), s), constant(s));
 
@@ -207,13 +204,9 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
         read.getSlotMutable().assign(toRead);
   }
   Value next = arith::AddIOp::create(builder, loc, numberToRead, one);
-  if (llvm::isPowerOf2_32(stages)) {
-    next = arith::AndIOp::create(builder, loc, next, number(stages - 1));
-  } else {
-    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        next, count);
-    next = arith::SelectOp::create(builder, loc, wraps, number(0), next);
-  }
+  Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      next, count);
+  next = arith::SelectOp::create(builder, loc, wraps, number(0), next);
   SmallVector<Value> yielded;
   for (Value value : loop.getYieldedValues())
     yielded.push_back(mapping.lookupOrDefault(value));
@@ -223,6 +216,10 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
     body->back().erase();
   builder.setInsertionPointToEnd(body);
   scf::YieldOp::create(builder, loc, yielded);
+  // Copies of iterations that there are none of may still write zeros, and
+  // somebody may still read the last slots.
+  builder.setInsertionPointAfter(piped);
+  WaitCopiesOp::create(builder, loc, 0);
   for (auto [from, to] : llvm::zip(loop.getResults(), piped.getResults()))
     from.replaceAllUsesWith(to);
   loop.erase();

@@ -24,6 +24,14 @@
 // RUN: %{run} --entry=lhs_fp4 -DW=bf16 -DS=f8E4M3FN -DV=16 -DM=16 -DN=32 -DK=64 --grid=1,1 --num-warps=4 \
 // RUN:   out:15x31 in:15x32 in:64x31 in:15x4:scale
 
+// By conversions to bf16, which take PTX 9.2; NaN scales among the random ones.
+// RUN: tile-lane-run --check %s --target=sm_100a,sm_120f --ptx-version=9.2 --entry=rhs_fp4 -DW=bf16 -DS=f8E4M3FN -DV=16 -DM=16 -DN=16 -DK=64 --grid=1,2 --num-warps=1 \
+// RUN:   out:16x30 in:16x64 in:30x32 in:30x4:scale
+// RUN: tile-lane-run --check %s --target=sm_100a,sm_120f --ptx-version=9.2 --entry=lhs_fp4 -DW=bf16 -DS=f8E8M0FNU -DV=32 -DM=32 -DN=16 -DK=64 --grid=1,1 --num-warps=2 \
+// RUN:   out:32x16 in:32x32 in:64x16 in:32x2:scale
+// RUN: tile-lane-run --check %s --target=sm_100a,sm_120f --ptx-version=9.2 --entry=lhs_fp4 -DW=bf16 -DS=f8E4M3FN -DV=16 -DM=16 -DN=32 -DK=64 --grid=1,1 --num-warps=4 --random --terms=64 \
+// RUN:   out:15x31 in:15x32 in:64x31 in:15x4:scale
+
 // Any code and scale, within the bound of a sum.
 // RUN: %{run} --entry=rhs_fp4 -DW=f16 -DS=f8E8M0FNU -DV=16 -DM=16 -DN=16 -DK=128 --grid=1,1 --random --terms=128 \
 // RUN:   out:16x16 in:16x128 in:16x64 in:16x8:scale

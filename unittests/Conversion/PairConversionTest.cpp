@@ -186,6 +186,8 @@ TEST(PairConversionTest, Elements) {
             options.fp4 =
                 useCvt ? DecodeOptions::Cvt::Always : DecodeOptions::Cvt::Never;
             checkElements(format, multiplicand, order, bias, options);
+            options.bf16 = true;
+            checkElements(format, multiplicand, order, bias, options);
           }
 }
 
@@ -264,6 +266,7 @@ TEST(PairConversionTest, Scales) {
     bool sameWord;
   };
   const Place places[] = {{0, 2, true},  {1, 3, true},  {3, 0, true},
+                          {0, 1, true},  {2, 3, true},  {1, 2, true},
                           {2, 2, true},  {0, 0, false}, {1, 3, false},
                           {3, 2, false}, {0, 2, false}};
   for (const Place &place : places) {
@@ -277,7 +280,9 @@ TEST(PairConversionTest, Scales) {
     for (int exponent : {-8, 0, 7})
       check(ElementFormat::F8E4M3FN, ElementFormat::F16, exponent);
     DecodeOptions cvt;
-    cvt.e8m0 = true;
+    cvt.e8m0 = cvt.bf16 = true;
+    for (int exponent : {-8, 0, 119})
+      check(ElementFormat::F8E4M3FN, ElementFormat::BF16, exponent, cvt);
     check(ElementFormat::F8E8M0FNU, ElementFormat::BF16, 0);
     check(ElementFormat::F8E8M0FNU, ElementFormat::BF16, 0, cvt);
   }

@@ -41,6 +41,9 @@ def TileDistribute : Pass<"tile-distribute", "::mlir::ModuleOp"> {
            "target has it), `hardware` (an error where it has not) or "
            "`software`. And how f4E2M1FN becomes bf16 or f16: `auto` takes "
            "`cvt` only where that is shorter">,
+    Option<"ptxVersion", "ptx-version", "unsigned", /*default=*/"0",
+           "A `.version` of PTX that is known to be taken, 92 being 9.2: "
+           "instructions of it are used where they are shorter">,
   ];
 }
 

@@ -34,6 +34,7 @@ enum class Capability : uint8_t {
   CvtFp8,          ///< cvt e4m3x2/e5m2x2 both ways
   CvtFp4,          ///< cvt e2m1x2 <-> f32/f16x2
   CvtE8M0,         ///< cvt ue8m0x2 both ways
+  CvtToBf16,       ///< cvt bf16x2 <- e2m1x2/e4m3x2/e5m2x2
   MulBf16x2,       ///< mul/add.bf16x2 (elsewhere fma.rn.bf16x2)
   CpAsync,         ///< cp.async
   CpAsyncIgnoreSource, ///< cp.async with a predicate that makes zeros

@@ -110,7 +110,8 @@ def : Twin<"fp4-cvt", fp4_cvt>, InBoth;
 def ptx_version : Value<"ptx-version">, InBoth, Group<grp_kernel>,
   MetaVarName<"X.Y">,
   HelpText<"Raise the `.version` of the PTX; the default is the lowest that "
-           "has every feature used">;
+           "has every feature used. From 9.2 on, FP4 and FP8 become bf16 by "
+           "single instructions where the target has them">;
 def : Twin<"ptx-version", ptx_version>, InBoth;
 
 def lineinfo : Switch<"lineinfo">, InBoth, Group<grp_kernel>,

@@ -317,7 +317,8 @@ LogicalResult Distributor::distributeFor(scf::ForOp op) {
   emit.builder.setInsertionPointToEnd(body);
   scf::YieldOp::create(emit.builder, op.getLoc(), yielded);
   pending = pending | entry;
-  SmallVector<Value> results(loop.getResults());
+  loop = carriedValues.apply(emit, loop);
+  SmallVector<Value> results(loop.getResults().take_front(yielded.size()));
   rest = results;
   for (Value result : op.getResults())
     unflatten(result, rest);
@@ -932,6 +933,9 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
     Distributor::Options options{*info, hasCvt && fp4Cvt != "software", {}};
     options.decode.fp8 = (*info)->has(Capability::CvtFp8);
     options.decode.e8m0 = (*info)->has(Capability::CvtE8M0);
+    options.decode.bf16 =
+        fp4Cvt != "software" && (*info)->has(Capability::CvtToBf16) &&
+        ptxVersion >= (*info)->ptxVersionFor(Capability::CvtToBf16);
     if (options.hardwareFp4)
       options.decode.fp4 = fp4Cvt == "hardware"
                                ? DecodeOptions::Cvt::Always

@@ -277,9 +277,17 @@ SlotPlace Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
         emit.builder, emit.loc,
         LLVM::LLVMPointerType::get(kernel.getContext(), 3), kSharedMemoryName);
   });
+  Value index = scalars.lookup(slot);
   Value number = arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
-                                            scalars.lookup(slot));
+                                            index);
   place.offset = emit.mul(number, emit.i32(buffer.slotBytes));
+  // A loop that carries the number carries the offset as well: the assembler
+  // would multiply anew for each address.
+  if (auto cast = index.getDefiningOp<arith::IndexCastUIOp>())
+    if (auto argument = dyn_cast<BlockArgument>(cast.getIn()))
+      if (argument.getType().isInteger(32) &&
+          isa<scf::ForOp>(argument.getOwner()->getParentOp()))
+        carriedValues.addProduct(argument, buffer.slotBytes, place.offset);
   place.base = buffer.base;
   return place;
 }

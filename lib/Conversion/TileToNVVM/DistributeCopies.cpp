@@ -18,6 +18,7 @@
 
 #include "Distributor.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
@@ -282,6 +283,90 @@ static void emitCopy(Emitter &emit, Value to, Value from, unsigned bytes,
                             LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
+/// The one dimension along which a copy moves from one iteration to the next;
+/// nullopt if there are several or none.
+static std::optional<unsigned> getMovingDim(CopyAsyncOp op) {
+  std::optional<ArrayRef<int64_t>> moving = op.getMoving();
+  if (!moving || moving->size() != 1)
+    return std::nullopt;
+  return static_cast<unsigned>(moving->front());
+}
+
+Value Distributor::getLimit(CopyAsyncOp op) {
+  std::optional<unsigned> dim = getMovingDim(op);
+  auto compare = op.getPredicate()
+                     ? op.getPredicate().getDefiningOp<arith::CmpIOp>()
+                     : arith::CmpIOp();
+  if (!dim || !compare || op.getIndices()[*dim] != compare.getLhs() ||
+      (compare.getPredicate() != arith::CmpIPredicate::slt &&
+       compare.getPredicate() != arith::CmpIPredicate::ult))
+    return {};
+  auto loop = op->getParentOfType<scf::ForOp>();
+  if (loop && !loop.isDefinedOutsideOfLoop(compare.getRhs()))
+    return {};
+  return getIndexAsI64(compare.getRhs());
+}
+
+/// `value` as the induction variable of `loop` plus what does not change in it,
+/// the latter as a list of (a, b) to be multiplied, b null for one; nullopt if
+/// it is not.
+static std::optional<SmallVector<std::pair<Value, Value>>>
+getDistance(Value value, scf::ForOp loop) {
+  SmallVector<std::pair<Value, Value>> distance;
+  auto isFixed = [&](Value part) {
+    return loop.isDefinedOutsideOfLoop(part) || getConstantIntValue(part);
+  };
+  if (value == loop.getInductionVar())
+    return distance;
+  auto add = value.getDefiningOp<arith::AddIOp>();
+  if (!add || add.getLhs() != loop.getInductionVar())
+    return std::nullopt;
+  Value rest = add.getRhs();
+  if (isFixed(rest)) {
+    distance.push_back({rest, Value()});
+    return distance;
+  }
+  auto mul = rest.getDefiningOp<arith::MulIOp>();
+  if (!mul || !isFixed(mul.getLhs()) || !isFixed(mul.getRhs()))
+    return std::nullopt;
+  distance.push_back({mul.getLhs(), mul.getRhs()});
+  return distance;
+}
+
+void Distributor::carryPointer(CopyAsyncOp op, scf::ForOp loop, Value pointer,
+                               Value first, unsigned bytes) {
+  auto source = dyn_cast<scf::ForOp>(op->getParentOp());
+  std::optional<unsigned> dim = getMovingDim(op);
+  if (!source || !dim)
+    return;
+  for (auto [other, index] : llvm::enumerate(op.getIndices()))
+    if (other != *dim && !source.isDefinedOutsideOfLoop(index))
+      return;
+  auto distance = getDistance(op.getIndices()[*dim], source);
+  if (!distance)
+    return;
+  OpBuilder::InsertionGuard guard(emit.builder);
+  emit.builder.setInsertionPoint(loop);
+  auto getFixed = [&](Value value) -> Value {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return emit.i64(*constant);
+    return getIndexAsI64(value);
+  };
+  const MemRefValue &memref = memrefs.find(op.getSource())->second;
+  Value tileBytes =
+      emit.mul(emit.i64(op.getBuffer().getType().getTileShape()[*dim] * bytes),
+               memref.strides[*dim]);
+  Value position = getFixed(source.getLowerBound());
+  for (auto [a, b] : *distance)
+    position = emit.add(position,
+                        b ? emit.mul(getFixed(a), getFixed(b)) : getFixed(a));
+  Value init = LLVM::GEPOp::create(
+      emit.builder, emit.loc, first.getType(), emit.integer(8), first,
+      ArrayRef<LLVM::GEPArg>{emit.mul(position, tileBytes)});
+  carriedValues.addPointer(loop, pointer, init,
+                           emit.mul(getFixed(source.getStep()), tileBytes));
+}
+
 LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   auto found = memrefs.find(op.getSource());
   if (found == memrefs.end())
@@ -361,6 +446,10 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
     else
       get();
   }
+  // Where the predicate says that the position is one that the loop reaches, it
+  // is one bound more of the tiles that are inside.
+  Value limit;
+  outside([&] { limit = getLimit(op); });
   CopiedTile tile(emit, op, memref, *coordinates, copies);
   tile.place(fixed, indices);
 
@@ -371,7 +460,7 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
     for (unsigned bit = piece; bit < registers; bit *= 2)
       steps[bit] = tile.getStep(bit);
     tile.checkFixed();
-    tile.countMoving(Value());
+    tile.countMoving(limit);
   });
   Value movingOffset = tile.getMovingOffset();
   tile.checkMoving();
@@ -383,15 +472,19 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
                                ArrayRef<LLVM::GEPArg>{elements});
   };
 
-  Value predicate =
-      op.getPredicate() ? scalars.lookup(op.getPredicate()) : Value();
+  Value predicate = op.getPredicate() && !limit
+                        ? scalars.lookup(op.getPredicate())
+                        : Value();
+  Value start = move(first, movingOffset);
+  if (loop && movingOffset)
+    carryPointer(op, loop, start, first, bytes);
   emit.guarded(emit.both(predicate, owner), [&] {
     // Each further address is one step from an earlier one.
     DenseMap<unsigned, Value> pointers;
     for (auto [i, r] : llvm::enumerate(copies)) {
       unsigned rest = r & (r - 1);
-      pointers[r] = r == 0 ? move(first, movingOffset)
-                           : move(pointers.lookup(rest), steps[r ^ rest]);
+      pointers[r] =
+          r == 0 ? start : move(pointers.lookup(rest), steps[r ^ rest]);
       emitCopy(emit, addresses.get(places(r)), pointers[r], piece * bytes,
                tile.isOutside(i));
     }

@@ -90,6 +90,7 @@ private:
   /// All instructions of one window: `atomsPerWindow` sets of words.
   using WindowWords = SmallVector<Words, 2>;
 
+  void chooseOrder(const Operand &lhs, const Operand &rhs);
   unsigned getFreeExtent(const Operand &operand) const {
     return operand.isLhs ? atom.m : atom.n;
   }
@@ -125,7 +126,8 @@ private:
                      unsigned k);
   /// Whether the sum's exponent makes up for that of decoded values.
   bool keepsBias(const Operand &operand) const {
-    return plan.exponent && operand.scales;
+    return plan.exponent && operand.scales &&
+           !isUndoneShorter(operand.format, atom.lhsFormat, decode);
   }
   Value sumScale(const Operand &operand, unsigned batch, unsigned free,
                  unsigned k);
@@ -141,6 +143,9 @@ private:
   const MmaAtom &atom;
   const DecodeOptions &decode;
   Value lane;
+  /// Which values the pairs of both operands hold. Which of them a register
+  /// gets is up to the plan's order, the same for both.
+  PairOrder order = PairOrder::Natural;
   /// Decoded scales, by operand (whether lhs) and register.
   DenseMap<std::pair<unsigned, unsigned>, Value> scales;
   Value beyondK; ///< Whether this lane's values of K are beyond the tile.
@@ -183,14 +188,21 @@ Value MmaEmitter::keepGroup(Value word, unsigned pass) {
 Value MmaEmitter::operandScale(const Operand &operand, unsigned batch,
                                unsigned free, unsigned k) {
   unsigned r = find(operand, operand.scaleMap, batch, free, k / plan.blockSize);
-  const unsigned count = operand.scales->numRegisters();
-  Value &scale = scales[{operand.isLhs, r}];
-  if (!scale) {
-    unsigned other = count >= 4 ? r ^ 2 : count == 2 ? r ^ 1 : r;
-    int exponent =
-        keepsBias(operand)
-            ? kDecodedExponent - getKeptBias(operand.format, atom.lhsFormat)
-            : 0;
+  const unsigned count = operand.scales->numRegisters(), wanted = r;
+  if (!scales.contains({operand.isLhs, r})) {
+    bool wantsNeighbours =
+        convertsScales(*operand.scaleFormat, atom.lhsFormat, decode);
+    unsigned other = count == 1                      ? r
+                     : count == 2 || wantsNeighbours ? r ^ 1
+                                                     : r ^ 2;
+    // The lower register first, which is decoded from the lower byte.
+    if (other < r)
+      std::swap(r, other);
+    int exponent = 0;
+    if (plan.exponent)
+      exponent = kDecodedExponent;
+    if (keepsBias(operand))
+      exponent -= getKeptBias(operand.format, atom.lhsFormat);
     auto code = [&](unsigned index) {
       return ScaleCode{operand.scales->values[index / 4], index % 4};
     };
@@ -198,9 +210,22 @@ Value MmaEmitter::operandScale(const Operand &operand, unsigned batch,
         decodeScalePairs(emit, *operand.scaleFormat, code(r), code(other),
                          atom.lhsFormat, exponent, decode);
     scales[{operand.isLhs, other}] = second;
-    return scales[{operand.isLhs, r}] = first;
+    scales[{operand.isLhs, r}] = first;
   }
-  return scale;
+  return scales.lookup({operand.isLhs, wanted});
+}
+
+void MmaEmitter::chooseOrder(const Operand &lhs, const Operand &rhs) {
+  order = plan.order;
+  if (atom.lhsContainerBits != 16)
+    return;
+  bool isLhs = lhs.format == ElementFormat::F4E2M1FN;
+  if (!isLhs && rhs.format != ElementFormat::F4E2M1FN)
+    return;
+  const Operand &fp4 = isLhs ? lhs : rhs, &other = isLhs ? rhs : lhs;
+  order =
+      choosePairOrder(fp4.values->values.size(), other.values->values.size(),
+                      other.format, atom.lhsFormat, decode);
 }
 
 /// The words of 16-bit instructions: decoded, and scaled where scales are
@@ -234,7 +259,7 @@ MmaEmitter::WindowWords MmaEmitter::decodeWindow(const Operand &operand,
       words.push_back(word);
     }
     std::array<Value, 4> pairs =
-        decodeToPairs(emit, operand.format, words, multiplicand, plan.order,
+        decodeToPairs(emit, operand.format, words, multiplicand, order,
                       keepsBias(operand) ? Bias::Kept : Bias::Undone, decode);
     if (plan.method == ScaleMethod::Operands && operand.scales) {
       Value scale = operandScale(operand, batch, free + row, k);
@@ -440,6 +465,7 @@ SmallVector<Value, 4> MmaEmitter::issue(ArrayRef<Value> a, ArrayRef<Value> b,
 
 void MmaEmitter::run(const Operand &lhs, const Operand &rhs,
                      const RegisterMap &accMap, SmallVectorImpl<Value> &acc) {
+  chooseOrder(lhs, rhs);
   // Tiles of instructions in this thread. Rows and columns of other warps are
   // the upper bits of the coordinates.
   auto countTiles = [](const LinearLayout &layout, StringRef axis,

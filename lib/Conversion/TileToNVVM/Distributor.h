@@ -12,6 +12,7 @@
 
 #include "../Emitter.h"
 #include "BufferAccess.h"
+#include "CarriedValues.h"
 #include "FormatConversion.h"
 #include "Fragment.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -158,6 +159,13 @@ private:
 
   //===--- DistributeCopies.cpp ------------------------------------------===//
   mlir::LogicalResult distributeCopy(CopyAsyncOp op);
+  /// The number (i64) of tiles that a copy's predicate lets a loop reach along
+  /// its moving dimension; null where it says something else.
+  mlir::Value getLimit(CopyAsyncOp op);
+  /// Lets `loop` carry the address of a copy in it, `pointer`, which is `first`
+  /// plus what the moving dimension adds, where that grows evenly.
+  void carryPointer(CopyAsyncOp op, mlir::scf::ForOp loop, mlir::Value pointer,
+                    mlir::Value first, unsigned bytes);
 
   //===--- DistributeMma.cpp ---------------------------------------------===//
   mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
@@ -234,6 +242,7 @@ private:
   mlir::Value lane, warp; ///< i32
   llvm::DenseMap<mlir::Value, SharedBuffer> buffers;
   llvm::DenseSet<mlir::Value> reportedCopies;
+  CarriedValues carriedValues;
   unsigned bufferBytes = 0; ///< Shared memory that buffers take, from 0.
   unsigned sharedBytes = 0;
   /// Whether a thread may still read scratch memory, which buffers share.

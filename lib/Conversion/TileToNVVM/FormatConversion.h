@@ -36,6 +36,7 @@ struct DecodeOptions {
   };
   bool fp8 = false;     ///< `cvt` from f8E4M3FN to f16.
   bool e8m0 = false;    ///< `cvt` from f8E8M0FNU to bf16.
+  bool bf16 = false;    ///< `cvt` from f4E2M1FN and f8E4M3FN to bf16.
   Cvt fp4 = Cvt::Never; ///< `cvt` from f4E2M1FN to f16.
 };
 
@@ -50,6 +51,17 @@ enum class Bias : uint8_t {
 /// to bf16, -14 for FP4 to f16, and 0 for other formats, whose decoding undoes
 /// it always.
 int getKeptBias(ElementFormat format, ElementFormat multiplicand);
+
+/// Whether results with `Bias::Undone` take fewer instructions than those with
+/// `Bias::Kept`: one instruction converts.
+bool isUndoneShorter(ElementFormat format, ElementFormat multiplicand,
+                     const DecodeOptions &options);
+
+/// The order in which to decode FP4 and the operand of format `other` that it
+/// is multiplied with, where a thread has so many words of both.
+PairOrder choosePairOrder(unsigned fp4Words, unsigned otherWords,
+                          ElementFormat other, ElementFormat multiplicand,
+                          const DecodeOptions &options);
 
 /// The type of two values in a register; `format` is bf16 or f16.
 mlir::VectorType getPairType(Emitter &emit, ElementFormat format);
@@ -75,6 +87,11 @@ struct ScaleCode {
 /// The largest exponent that `decodeScalePairs` takes: 119 for f8E4M3FN to
 /// bf16, 7 to f16, and 0 for E8M0.
 int getLargestScaleExponent(ElementFormat scale, ElementFormat multiplicand);
+
+/// Whether `decodeScalePairs` converts by one instruction, for which codes in
+/// adjacent bytes of one word are best.
+bool convertsScales(ElementFormat scale, ElementFormat multiplicand,
+                    const DecodeOptions &options);
 
 /// Decodes two scales: each of the results is one scale times 2^`exponent` in
 /// both halves of a register of `multiplicand`. Exact where the format can hold

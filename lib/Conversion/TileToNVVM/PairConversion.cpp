@@ -63,6 +63,43 @@ static Value splatHalf(Emitter &emit, ElementFormat format, Value pair,
   return emit.bitcast(emit.i32(), both);
 }
 
+/// Emits assembly without side effects that makes a word of words.
+static Value emitAssembly(Emitter &emit, const Twine &text, ValueRange words) {
+  std::string constraints = "=r";
+  for (size_t i = 0; i < words.size(); ++i)
+    constraints += ",r";
+  return LLVM::InlineAsmOp::create(
+             emit.builder, emit.loc, emit.i32(), words, text.str(), constraints,
+             /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+             ArrayAttr())
+      .getResult(0);
+}
+
+/// The bits of `a` where `mask` has ones, of `b` elsewhere.
+static Value selectBits(Emitter &emit, uint32_t mask, Value a, Value b) {
+  // One machine instruction. Of two masks that are complements, which is what
+  // LLVM makes of every other way to say it, the assembler makes two.
+  return emitAssembly(emit,
+                      "lop3.b32 $0, $1, $2, " + Twine(mask) + ", 228;", // 0xE4
+                      {a, b});
+}
+
+/// The codes in byte `byte` of `word`, or for 8-bit codes in bytes `byte` and
+/// `byte` + 1, as a pair of bf16. `from` is the name of the pair of codes.
+static Value convertToBf16(Emitter &emit, StringRef from, Value word,
+                           unsigned byte) {
+  // LLVM has no operation for it. The machine instruction picks the bytes, so
+  // that taking a word apart costs nothing.
+  bool isFp4 = from == "e2m1x2";
+  StringRef parts = isFp4 ? ".reg .b8 c0, c1, c2, c3; mov.b32 {c0, c1, c2, c3}"
+                          : ".reg .b16 c0, c1; mov.b32 {c0, c1}";
+  return emitAssembly(emit,
+                      "{ " + Twine(parts) + ", $1; cvt.rn.bf16x2." + from +
+                          " $0, c" + Twine(isFp4 ? byte : byte / 2) + "; }",
+                      {word});
+}
+
 //===----------------------------------------------------------------------===//
 // Placing
 //===----------------------------------------------------------------------===//
@@ -109,6 +146,26 @@ int tile::getKeptBias(ElementFormat format, ElementFormat multiplicand) {
   return getFormatInfo(format).bias - getFormatInfo(multiplicand).bias;
 }
 
+PairOrder tile::choosePairOrder(unsigned fp4Words, unsigned otherWords,
+                                ElementFormat other, ElementFormat multiplicand,
+                                const DecodeOptions &options) {
+  if (isUndoneShorter(ElementFormat::F4E2M1FN, multiplicand, options))
+    return PairOrder::Natural;
+  if (getFormatInfo(other).bits != 16)
+    return PairOrder::Interleaved;
+  // Eight values of FP4 take 4 instructions less, those of the other 4 more.
+  bool isShorter = multiplicand == ElementFormat::BF16 &&
+                   options.fp4 != DecodeOptions::Cvt::Always &&
+                   fp4Words > otherWords / 4;
+  return isShorter ? PairOrder::Interleaved : PairOrder::Natural;
+}
+
+bool tile::isUndoneShorter(ElementFormat format, ElementFormat multiplicand,
+                           const DecodeOptions &options) {
+  return options.bf16 && format == ElementFormat::F4E2M1FN &&
+         multiplicand == ElementFormat::BF16;
+}
+
 /// Pairs of nibbles that stand in bits `first` to `first` + 3 of both halves of
 /// `word`, all other bits zero: the value times 2^(bias - wider bias).
 static Value spreadNibbles(Emitter &emit, const FormatInfo &info,
@@ -133,16 +190,24 @@ static std::array<Value, 4> placeFp4(Emitter &emit, Value word,
   std::array<Value, 4> pairs;
   if (order == PairOrder::Interleaved) {
     // Nibbles i and i + 4 are 16 bits apart already.
-    Value upper = canSpread ? emit.lshr(word, 8) : Value();
-    for (unsigned i = 0; i < 4; ++i) {
-      if (!canSpread) {
+    if (!canSpread) {
+      for (unsigned i = 0; i < 4; ++i)
         pairs[i] =
             placeTopCodes(emit, info, wide, emit.shift(word, 12 - 4 * int(i)));
-        continue;
-      }
-      unsigned first = 4 * (i & 1);
-      Value nibbles = emit.bitAnd(i < 2 ? word : upper, twice(0xF << first));
-      pairs[i] = spreadNibbles(emit, info, wide, nibbles, first);
+      return pairs;
+    }
+    // The signs of two nibbles of a half from one place of the word, their
+    // magnitudes from another: both are placed at once, and other bits do not
+    // matter until the end.
+    const unsigned magnitude = wide.mantissaBits - info.mantissaBits;
+    const int down = 12 - int(magnitude);
+    const uint32_t mask = twice(0x8000 | 7u << magnitude);
+    for (unsigned i = 0; i < 4; i += 2) {
+      const int up = i == 0 ? 8 : 0;
+      Value both = selectBits(emit, twice(0x8800), emit.shift(word, up),
+                              emit.shift(word, up - down));
+      pairs[i + 1] = emit.bitAnd(both, mask);
+      pairs[i] = emit.bitAnd(emit.shl(both, 4), mask);
     }
     return pairs;
   }
@@ -185,7 +250,8 @@ static Value convertF16Pairs(Emitter &emit, Value pairs,
 /// The pairs by `cvt`, which takes neighbours.
 static std::array<Value, 4> convertFp4(Emitter &emit, Value word,
                                        ElementFormat multiplicand,
-                                       PairOrder order) {
+                                       PairOrder order,
+                                       const DecodeOptions &options) {
   // Where the byte of each pair is.
   std::array<std::pair<Value, unsigned>, 4> bytes;
   if (order == PairOrder::Natural) {
@@ -204,8 +270,12 @@ static std::array<Value, 4> convertFp4(Emitter &emit, Value word,
   VectorType f16 = getPairType(emit, ElementFormat::F16);
   std::array<Value, 4> pairs;
   for (auto [result, place] : llvm::zip(pairs, bytes)) {
-    // The operation of the nvvm dialect clears what the instruction ignores.
     auto [from, index] = place;
+    if (multiplicand == ElementFormat::BF16 && options.bf16) {
+      result = convertToBf16(emit, "e2m1x2", from, index);
+      continue;
+    }
+    // The operation of the nvvm dialect clears what the instruction ignores.
     Value low = emit.trunc(emit.integer(16), emit.lshr(from, 8 * index));
     Value pair = emit.intrinsic("llvm.nvvm.e2m1x2.to.f16x2.rn", f16, low);
     result = convertF16Pairs(emit, pair, multiplicand);
@@ -216,6 +286,8 @@ static std::array<Value, 4> convertFp4(Emitter &emit, Value word,
 /// Whether `cvt` decodes FP4 to undone pairs.
 static bool usesFp4Cvt(const DecodeOptions &options, ElementFormat multiplicand,
                        PairOrder order) {
+  if (isUndoneShorter(ElementFormat::F4E2M1FN, multiplicand, options))
+    return true;
   switch (options.fp4) {
   case DecodeOptions::Cvt::Never:
     return false;
@@ -224,7 +296,7 @@ static bool usesFp4Cvt(const DecodeOptions &options, ElementFormat multiplicand,
   case DecodeOptions::Cvt::WhereShorter:
     // Instructions for eight values, in natural and interleaved order: to f16 6
     // and 13 against 21 and 19; to bf16, by way of f32, 18 and 25 against 19
-    // and 17.
+    // and 15.
     return multiplicand == ElementFormat::F16 || order == PairOrder::Natural;
   }
   llvm_unreachable("all choices are handled");
@@ -235,7 +307,7 @@ static std::array<Value, 4> decodeFp4(Emitter &emit, Value word,
                                       PairOrder order, Bias bias,
                                       const DecodeOptions &options) {
   if (bias == Bias::Undone && usesFp4Cvt(options, multiplicand, order))
-    return convertFp4(emit, word, multiplicand, order);
+    return convertFp4(emit, word, multiplicand, order, options);
   std::array<Value, 4> pairs = placeFp4(emit, word, multiplicand, order);
   if (bias == Bias::Kept)
     return pairs;
@@ -285,17 +357,22 @@ static std::array<Value, 4> widenE5M2(Emitter &emit, ArrayRef<Value> words,
   return pairs;
 }
 
+/// Two words in which the codes of each pair are neighbours.
+static SmallVector<Value, 2> getNeighbours(Emitter &emit, ArrayRef<Value> words,
+                                           PairOrder order) {
+  if (order == PairOrder::Natural)
+    return SmallVector<Value, 2>(words);
+  return {emit.prmt(words[0], words[1], 0x5140),
+          emit.prmt(words[0], words[1], 0x7362)};
+}
+
 /// f8E4M3FN to f16 by `cvt`, NaN included.
 static std::array<Value, 4> convertE4M3(Emitter &emit, ArrayRef<Value> words,
                                         PairOrder order) {
   Type source = Float8E4M3FNType::get(emit.builder.getContext());
   VectorType f16 = getPairType(emit, ElementFormat::F16);
   VectorType codes = VectorType::get({2}, emit.integer(8));
-  SmallVector<Value, 2> neighbours(words);
-  if (order == PairOrder::Interleaved) {
-    neighbours = {emit.prmt(words[0], words[1], 0x5140),
-                  emit.prmt(words[0], words[1], 0x7362)};
-  }
+  SmallVector<Value, 2> neighbours = getNeighbours(emit, words, order);
   std::array<Value, 4> pairs;
   for (unsigned i = 0; i < 4; ++i) {
     Value half = emit.trunc(emit.integer(16),
@@ -314,11 +391,18 @@ static std::array<Value, 4> decodeFp8(Emitter &emit, ElementFormat format,
                                       PairOrder order,
                                       const DecodeOptions &options) {
   std::array<Value, 4> pairs;
-  if (format == ElementFormat::F8E5M2 || options.fp8) {
+  bool toBf16 = options.bf16 && multiplicand == ElementFormat::BF16;
+  if (format == ElementFormat::F8E5M2 || (options.fp8 && !toBf16)) {
     pairs = format == ElementFormat::F8E5M2 ? widenE5M2(emit, words, order)
                                             : convertE4M3(emit, words, order);
     for (Value &pair : pairs)
       pair = convertF16Pairs(emit, pair, multiplicand);
+    return pairs;
+  }
+  if (toBf16) {
+    SmallVector<Value, 2> neighbours = getNeighbours(emit, words, order);
+    for (unsigned i = 0; i < 4; ++i)
+      pairs[i] = convertToBf16(emit, "e4m3x2", neighbours[i / 2], 2 * (i & 1));
     return pairs;
   }
   const FormatInfo &info = getFormatInfo(format);
@@ -398,7 +482,11 @@ std::array<Value, 4> tile::decodeToPairs(Emitter &emit, ElementFormat format,
            "scales are not permuted, and f16 does not hold them");
     return decodeE8M0(emit, words, options);
   default:
-    assert(order == PairOrder::Natural && "16-bit operands are not permuted");
+    if (order == PairOrder::Interleaved)
+      return {emit.prmt(words[0], words[2], 0x5410),
+              emit.prmt(words[0], words[2], 0x7632),
+              emit.prmt(words[1], words[3], 0x5410),
+              emit.prmt(words[1], words[3], 0x7632)};
     return {words[0], words[1], words[2], words[3]};
   }
 }
@@ -424,6 +512,20 @@ static Value placeScales(Emitter &emit, ScaleCode first, ScaleCode second,
   return emit.mul(emit.bitAnd(codes, mask), emit.i32(1u << up));
 }
 
+/// Two codes as the lower bytes of a word, whose upper ones may be anything.
+static Value gatherScales(Emitter &emit, ScaleCode first, ScaleCode second) {
+  if (first.word == second.word && first.byte == 0 && second.byte == 1)
+    return first.word;
+  return emit.prmt(first.word, second.word,
+                   first.byte | (4 + second.byte) << 4);
+}
+
+bool tile::convertsScales(ElementFormat scale, ElementFormat multiplicand,
+                          const DecodeOptions &options) {
+  return multiplicand == ElementFormat::BF16 &&
+         (scale == ElementFormat::F8E4M3FN ? options.bf16 : options.e8m0);
+}
+
 int tile::getLargestScaleExponent(ElementFormat scale,
                                   ElementFormat multiplicand) {
   // 448 is below 2^9, and the largest power of two is 2^bias.
@@ -439,6 +541,10 @@ std::array<Value, 2> tile::decodeScalePairs(Emitter &emit, ElementFormat scale,
   const FormatInfo &info = getFormatInfo(scale);
   const FormatInfo &wide = getFormatInfo(multiplicand);
   bool isSame = first.word == second.word && first.byte == second.byte;
+  auto splatBoth = [&](Value both) -> std::array<Value, 2> {
+    return {splatHalf(emit, multiplicand, both, 0),
+            splatHalf(emit, multiplicand, both, 1)};
+  };
   Value both;
   if (scale == ElementFormat::F8E4M3FN) {
     assert(exponent >= -8 &&
@@ -446,6 +552,18 @@ std::array<Value, 2> tile::decodeScalePairs(Emitter &emit, ElementFormat scale,
            "the products are finite numbers of the format");
     // The code's bits at the low end of the wide exponent are the scale times a
     // power of two, subnormals included.
+    if (convertsScales(scale, multiplicand, options)) {
+      // Adjacent codes share the mask with the others of their word.
+      bool isPair = first.word == second.word && first.byte % 2 == 0 &&
+                    second.byte == first.byte + 1;
+      Value codes = isPair ? first.word : gatherScales(emit, first, second);
+      both = convertToBf16(emit, "e4m3x2", emit.bitAnd(codes, 0x7F7F7F7F),
+                           isPair ? first.byte : 0);
+      if (exponent != 0)
+        both = multiplyPairs(emit, multiplicand, both,
+                             emit.i32(twice(powerOfTwo(wide, exponent))));
+      return splatBoth(both);
+    }
     both = placeScales(emit, first, second, info.bits - 1,
                        wide.mantissaBits - info.mantissaBits);
     for (int rest = wide.bias - info.bias + exponent; rest != 0;) {
@@ -459,8 +577,7 @@ std::array<Value, 2> tile::decodeScalePairs(Emitter &emit, ElementFormat scale,
   } else if (multiplicand == ElementFormat::BF16) {
     assert(exponent == 0 && "E8M0 leaves no room for another factor");
     if (options.e8m0)
-      both = convertE8M0(emit, emit.prmt(first.word, second.word,
-                                         first.byte | (4 + second.byte) << 4));
+      both = convertE8M0(emit, gatherScales(emit, first, second));
     else
       both = finishE8M0(
           emit, placeScales(emit, first, second, info.bits, wide.mantissaBits));
@@ -476,8 +593,7 @@ std::array<Value, 2> tile::decodeScalePairs(Emitter &emit, ElementFormat scale,
   }
   if (isSame)
     return {both, both};
-  return {splatHalf(emit, multiplicand, both, 0),
-          splatHalf(emit, multiplicand, both, 1)};
+  return splatBoth(both);
 }
 
 Value tile::decodeScalePair(Emitter &emit, ElementFormat scale, Value code,

@@ -106,6 +106,11 @@ SNIPPETS = {
         "cvt.rp.satfinite.ue8m0x2.f32 h0, f0, f1;",
         "cvt.rn.bf16x2.ue8m0x2 r0, h0;",
     ],
+    "cvt-to-bf16": [
+        "{ .reg .b8 b, c; mov.b16 {b, c}, h0; cvt.rn.bf16x2.e2m1x2 r0, b; }",
+        "cvt.rn.bf16x2.e4m3x2 r0, h0;",
+        "cvt.rn.bf16x2.e5m2x2 r0, h0;",
+    ],
     "mul-bf16x2": ["mul.rn.bf16x2 r0, r1, r2;", "add.rn.bf16x2 r0, r1, r2;"],
     "cp-async": [
         "cp.async.cg.shared.global [smem], [rd0], 16, r0;"

@@ -226,6 +226,37 @@ static std::optional<Operation> findPairConversion(StringRef name) {
   });
 }
 
+/// cvt.rn.bf16x2 of a part of a word and lop3 with a mask that chooses bits,
+/// for which there are no intrinsics.
+std::optional<Operation> lane::findPureAssembly(StringRef text) {
+  if (text.consume_front("lop3.b32 $0, $1, $2, ")) {
+    uint32_t mask;
+    if (text.consumeInteger(10, mask) || text != ", 228;")
+      return std::nullopt;
+    return getPure([mask](Args a, Results r) {
+      r[0] = static_cast<uint32_t>((a[0] & mask) | (a[1] & ~mask));
+    });
+  }
+  bool isFp4 = text.consume_front(
+      "{ .reg .b8 c0, c1, c2, c3; mov.b32 {c0, c1, c2, c3}, $1; "
+      "cvt.rn.bf16x2.e2m1x2 $0, c");
+  if (!isFp4 && !text.consume_front("{ .reg .b16 c0, c1; mov.b32 {c0, c1}, $1; "
+                                    "cvt.rn.bf16x2.e4m3x2 $0, c"))
+    return std::nullopt;
+  unsigned part = 0;
+  if (text.consumeInteger(10, part) || part >= (isFp4 ? 4u : 2u) ||
+      text != "; }")
+    return std::nullopt;
+  Code source = isFp4 ? Code::E2M1 : Code::E4M3;
+  const unsigned width = isFp4 ? 4 : 8;
+  return getPure([source, width, part](Args a, Results r) {
+    uint32_t mask = (1u << width) - 1;
+    uint32_t codes = static_cast<uint32_t>(a[0]) >> 2 * width * part;
+    r[0] = encode(Code::BF16, decode(source, codes & mask)) |
+           encode(Code::BF16, decode(source, codes >> width & mask)) << 16;
+  });
+}
+
 /// A host rounding mode for one of PTX's suffixes.
 static std::optional<int> findRounding(StringRef name) {
   return llvm::StringSwitch<std::optional<int>>(name)

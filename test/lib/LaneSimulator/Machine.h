@@ -66,6 +66,10 @@ std::optional<Operation> findAsyncCopy(llvm::StringRef name);
 /// The same for the text of inline assembly.
 std::optional<Operation> findAsyncCopyAssembly(llvm::StringRef text);
 
+/// The same for assembly that only computes: conversions of a pair of codes to
+/// bf16, and the choice of bits of two words.
+std::optional<Operation> findPureAssembly(llvm::StringRef text);
+
 /// One call of an intrinsic in the module.
 struct CallSite {
   std::string name;  ///< The intrinsic.

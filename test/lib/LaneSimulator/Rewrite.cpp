@@ -327,7 +327,10 @@ Error Rewriter::rewriteCall(llvm::CallInst &call) {
   if (auto *assembly = dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
     CallSite site;
     site.name = assembly->getAsmString();
-    if (std::optional<Operation> operation = findAsyncCopyAssembly(site.name)) {
+    std::optional<Operation> operation = findAsyncCopyAssembly(site.name);
+    if (!operation)
+      operation = findPureAssembly(site.name);
+    if (operation) {
       site.operation = std::move(*operation);
       replaceCall(call, std::move(site));
       return Error::success();
