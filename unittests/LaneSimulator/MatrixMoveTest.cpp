@@ -123,6 +123,28 @@ TEST(LaneSimulatorMatrixMove, LoadsEveryForm) {
     }
 }
 
+TEST(LaneSimulatorMatrixMove, ExpandsFourBitValues) {
+  for (unsigned count : {1, 2, 4}) {
+    SCOPED_TRACE(count);
+    std::string plain = ".m8n8.x" + std::to_string(count) + ".b16.p3";
+    std::string expanding =
+        ".m8n16.x" + std::to_string(count) + ".b8x16.b4x16_p64.p3";
+    std::string kernel = getLoadKernel(count, /*isTransposed=*/false);
+    for (size_t at = 0; (at = kernel.find(plain, at)) != std::string::npos;)
+      kernel.replace(at, plain.size(), expanding);
+    std::vector<uint32_t> in = getInput(count), out(32 * count);
+    ASSERT_EQ(run(kernel, in, out, 32, sharedBytes).message, "");
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned i = 0; i < count; ++i) {
+        // Four codes of the row's first eight bytes, each in a byte.
+        uint16_t codes = getMatrixElement(i, lane >> 2, lane & 3);
+        for (unsigned byte = 0; byte < 4; ++byte)
+          EXPECT_EQ(out[count * lane + i] >> 8 * byte & 0xFF,
+                    codes >> 4 * byte & 0xFu);
+      }
+  }
+}
+
 TEST(LaneSimulatorMatrixMove, StoresEveryForm) {
   for (unsigned count : {1, 2, 4})
     for (bool isTransposed : {false, true}) {
@@ -255,8 +277,8 @@ TEST(LaneSimulatorMatrixMove, NeedsTheWholeWarp) {
 TEST(LaneSimulatorMatrixMove, RefusesOtherForms) {
   std::vector<uint32_t> in(32), out(32);
   for (const char *name :
-       {"m8n8.x3.b16.p3", "m8n8.x1.b8.p3", "m8n16.x1.b8x16.b4x16_p64.p3",
-        "m16n16.x1.trans.b8.p3"}) {
+       {"m8n8.x3.b16.p3", "m8n8.x1.b8.p3", "m8n16.x1.b8x16.b6x16_p32.p3",
+        "m8n16.x3.b8x16.b4x16_p64.p3", "m16n16.x1.trans.b8.p3"}) {
     std::string full = std::string("llvm.nvvm.ldmatrix.sync.aligned.") + name;
     std::string type = name[1] == '1' ? "{i32, i32}" : "i32";
     EXPECT_TRUE(contains(
