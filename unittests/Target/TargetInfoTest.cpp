@@ -280,7 +280,9 @@ TEST(TargetInfoTest, NoFeatureIsBelowItsTargetOrAboveWhatLlvmEmits) {
     for (Capability capability : allCapabilities())
       if (info.has(capability)) {
         EXPECT_GE(info.ptxVersionFor(capability), info.minPtxVersion);
-        EXPECT_LE(info.ptxVersionFor(capability), 90u);
+        // That one is assembly in the text, whose version is raised after.
+        EXPECT_LE(info.ptxVersionFor(capability),
+                  capability == Capability::CvtToBf16 ? 92u : 90u);
       }
 }
 

@@ -22,7 +22,7 @@ VERSIONS = (
     ["6.5"]
     + ["7.%d" % minor for minor in range(9)]
     + ["8.%d" % minor for minor in range(9)]
-    + ["9.0"]
+    + ["9.0", "9.1", "9.2"]
 )
 # The highest version that LLVM writes.
 HIGHEST = "9.0"
