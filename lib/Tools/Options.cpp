@@ -357,7 +357,7 @@ Expected<CompileOptions> tile::getCompileOptions(const InputArgList &args) {
   }
   // More stages than this do not fit in any shared memory.
   Expected<std::optional<int64_t>> stages =
-      getInteger(args, OPT_num_stages, 1, 8);
+      getInteger(args, OPT_num_stages, 1, kMaxStages);
   if (!stages)
     return stages.takeError();
   options.numStages = stages->value_or(0);

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -64,7 +65,18 @@ struct PipelineLoops : public tile::impl::TilePipelineLoopsBase<PipelineLoops> {
 
 } // namespace
 
-/// Recognizes a staged loop that has not been pipelined.
+/// Whether `value` is known for any iteration of a staged loop: from outside, or
+/// computed in front of the barrier.
+static bool isPosition(Value value, const StagedLoop &staged) {
+  scf::ForOp loop = staged.loop;
+  return loop.isDefinedOutsideOfLoop(value) ||
+         value == loop.getInductionVar() ||
+         llvm::is_contained(staged.slice, value.getDefiningOp());
+}
+
+/// Recognizes a staged loop that has not been pipelined: what stands in front
+/// of its one barrier, the copies to slots 0, one commit and one wait, and reads
+/// of all that was copied.
 static std::optional<StagedLoop> match(scf::ForOp loop) {
   StagedLoop result;
   result.loop = loop;
@@ -74,20 +86,42 @@ static std::optional<StagedLoop> match(scf::ForOp loop) {
         return std::nullopt;
       result.barrier = barrier;
     } else if (auto copy = dyn_cast<CopyAsyncOp>(op)) {
+      if (!result.barrier || result.commit || copy.getPredicate())
+        return std::nullopt;
       result.copies.push_back(copy);
     } else if (auto commit = dyn_cast<CommitCopiesOp>(op)) {
+      if (result.commit)
+        return std::nullopt;
       result.commit = commit;
     } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
+      if (result.wait || !result.commit || wait.getPending() != 0)
+        return std::nullopt;
       result.wait = wait;
     } else if (auto read = dyn_cast<ReadBufferOp>(op)) {
+      if (!result.wait)
+        return std::nullopt;
       result.reads.push_back(read);
     } else if (!result.barrier) {
+      if (op.getNumRegions() || !(isPure(&op) || isa<memref::LoadOp>(op)))
+        return std::nullopt;
       result.slice.push_back(&op);
     }
   }
-  if (!result.barrier || result.copies.empty() || !result.commit ||
-      !result.wait || result.wait.getPending() != 0)
+  if (result.copies.empty() || !result.wait)
     return std::nullopt;
+  for (CopyAsyncOp copy : result.copies) {
+    auto reads = llvm::make_filter_range(result.reads, [&](ReadBufferOp read) {
+      return read.getBuffer() == copy.getBuffer();
+    });
+    if (reads.empty() || getConstantIntValue(copy.getSlot()) != 0 ||
+        copy.getBuffer().getType().getNumSlots() != 1 ||
+        !loop.isDefinedOutsideOfLoop(copy.getBuffer()) ||
+        !isPosition(copy.getSource(), result) ||
+        !llvm::all_of(copy.getIndices(), [&](Value index) {
+          return isPosition(index, result);
+        }))
+      return std::nullopt;
+  }
   return result;
 }
 
@@ -113,15 +147,44 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  /// Copies what the iteration at `position` needs, if there is one.
-  auto copyAhead = [&](Value position, Value slot) {
+  Type inductionType = loop.getInductionVar().getType();
+  auto widen = [&](Value value) -> Value {
+    Type wide = builder.getI64Type();
+    if (loop.getUnsignedCmp())
+      return arith::ExtUIOp::create(builder, loc, wide, value);
+    return arith::ExtSIOp::create(builder, loc, wide, value);
+  };
+  /// The position `iterations` further than `from`, in the type of `from`.
+  auto ahead = [&](Value from, unsigned iterations) -> Value {
+    if (iterations == 0)
+      return from;
+    Value step = loop.getStep();
+    if (step.getType() != from.getType())
+      step = widen(step);
+    Value count = arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(from.getType(), iterations));
+    Value distance = arith::MulIOp::create(builder, loc, step, count);
+    return arith::AddIOp::create(builder, loc, from, distance);
+  };
+  /// Copies what the iteration needs that is `iterations` further than `from`,
+  /// if there is one.
+  auto copyAhead = [&](Value from, unsigned iterations, Value slot) {
+    Value position = ahead(from, iterations);
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), position);
+    // A narrow position that no iteration has may wrap round to one below the
+    // bound.
+    Value reached = position, bound = loop.getUpperBound();
+    if (inductionType.isInteger() &&
+        inductionType.getIntOrFloatBitWidth() < 64) {
+      reached = ahead(widen(from), iterations);
+      bound = widen(bound);
+    }
     Value exists =
         arith::CmpIOp::create(builder, loc,
                               loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                                     : arith::CmpIPredicate::slt,
-                              position, loop.getUpperBound());
+                              reached, bound);
     for (Operation *op : staged.slice) {
       if (!isa<memref::LoadOp>(op)) {
         builder.clone(*op, mapping);
@@ -151,17 +214,8 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
     CommitCopiesOp::create(builder, loc);
   };
 
-  Type inductionType = loop.getInductionVar().getType();
-  auto ahead = [&](Value from, unsigned iterations) -> Value {
-    if (iterations == 0)
-      return from;
-    Value count = arith::ConstantOp::create(
-        builder, loc, builder.getIntegerAttr(inductionType, iterations));
-    Value distance = arith::MulIOp::create(builder, loc, loop.getStep(), count);
-    return arith::AddIOp::create(builder, loc, from, distance);
-  };
   for (unsigned s = 0; s + 1 < stages; ++s)
-    copyAhead(ahead(loop.getLowerBound(), s), constant(s));
+    copyAhead(loop.getLowerBound(), s, constant(s));
 
   // The slots to read and to fill go round: what one iteration has read, the
   // next one fills. 32 bits are one register.
@@ -185,7 +239,7 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
   Value toRead = getSlot(numberToRead);
   Value toFill = getSlot(body->getArgument(body->getNumArguments() - 1));
   WaitCopiesOp::create(builder, loc, stages - 2);
-  copyAhead(ahead(piped.getInductionVar(), stages - 1), toFill);
+  copyAhead(piped.getInductionVar(), stages - 1, toFill);
 
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), piped.getInductionVar());
@@ -193,7 +247,9 @@ void PipelineLoops::pipeline(const StagedLoop &staged, unsigned stages) {
        llvm::zip(loop.getRegionIterArgs(), piped.getRegionIterArgs()))
     mapping.map(from, to);
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isa<BarrierOp, CopyAsyncOp, CommitCopiesOp, WaitCopiesOp>(op))
+    // What belongs to loops inside stays.
+    if (&op == staged.barrier || &op == staged.commit || &op == staged.wait ||
+        llvm::is_contained(staged.copies, &op))
       continue;
     Operation *clone = builder.clone(op, mapping);
     // Buffers that are filled once keep their slot.
@@ -232,6 +288,11 @@ void PipelineLoops::runOnOperation() {
     getOperation().emitError() << llvm::toString(info.takeError());
     return signalPassFailure();
   }
+  if (numStages > kMaxStages) {
+    getOperation().emitError() << "expects num-stages to be at most "
+                               << kMaxStages << ", but got " << numStages;
+    return signalPassFailure();
+  }
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {
     unsigned asked = numStages;
     if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
@@ -259,7 +320,8 @@ void PipelineLoops::runOnOperation() {
     });
     budget += all;
     for (StagedLoop &staged : loops) {
-      unsigned most = static_cast<unsigned>(budget / all);
+      unsigned most =
+          static_cast<unsigned>(std::max<int64_t>(0, budget) / all);
       unsigned stages = asked ? asked : kDefaultStages;
       bool fits = stages <= most;
       if (!fits)

@@ -35,14 +35,16 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Whether every use of a tile ends in a multiply, with nothing but relabelling
-/// on the way.
+/// Whether every use of a tile ends as operand or scale of a multiply, with
+/// nothing but relabelling on the way.
 static bool feedsMultiply(Value tile) {
   if (tile.use_empty())
     return false;
-  return llvm::all_of(tile.getUsers(), [](Operation *user) {
+  return llvm::all_of(tile.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    // The accumulator is the third operand.
     if (isa<MmaFOp, MmaFScaledOp>(user))
-      return true;
+      return use.getOperandNumber() != 2;
     return isa<UnpackOp, PermuteOp, ReshapeOp>(user) &&
            feedsMultiply(user->getResult(0));
   });

@@ -275,10 +275,10 @@ LogicalResult Distributor::distributeBlock(Block &block) {
   return success();
 }
 
-/// A memref carried by control flow has no one pointer at compile time.
+/// A memref or buffer carried by control flow has no one place at compile time.
 static LogicalResult refuseMemRefs(Operation *op, TypeRange types) {
   for (Type type : types)
-    if (isa<BaseMemRefType>(type))
+    if (isa<BaseMemRefType, BufferType>(type))
       return op->emitOpError("expects loops and branches to carry tiles and "
                              "scalars, but got ")
              << type;

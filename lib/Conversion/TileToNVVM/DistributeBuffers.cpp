@@ -233,10 +233,9 @@ LogicalResult Distributor::placeBuffers() {
     BufferType type = op.getResult().getType();
     SharedBuffer buffer;
     // Copies write around padding: eight bytes each, not sixteen.
-    unsigned elementBits = getElementBits(type.getElementType());
-    buffer.copyLayout =
-        getBlockedLayout(type.getTileShape(),
-                         elementBits << type.getPadded(), numWarps);
+    buffer.copyLayout = getBlockedLayout(
+        type.getTileShape(), getElementBits(type.getElementType()), numWarps,
+        /*keepInWarp=*/std::nullopt, type.getPadded() ? 8 : 16);
     buffer.swizzle = chooseBufferSwizzle(op, buffer.copyLayout);
     SmallVector<Value> filled = getFilledSlots(op);
     auto *stage = llvm::find_if(stages, [&](const Stage &stage) {
@@ -293,7 +292,10 @@ SlotPlace Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
 }
 
 LogicalResult Distributor::distributeRead(ReadBufferOp op) {
-  const SharedBuffer &buffer = buffers.find(op.getBuffer())->second;
+  auto known = buffers.find(op.getBuffer());
+  if (known == buffers.end())
+    return op.emitOpError("expects the result of a tile.alloc_buffer");
+  const SharedBuffer &buffer = known->second;
   BufferType type = op.getBuffer().getType();
   Type element = type.getElementType();
   if (!Fragment::isPacked(element))

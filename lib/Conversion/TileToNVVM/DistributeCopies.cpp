@@ -375,7 +375,10 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   if (std::exchange(scratchInUse, false))
     barrier();
   const MemRefValue &memref = found->second;
-  const SharedBuffer &buffer = buffers.find(op.getBuffer())->second;
+  auto known = buffers.find(op.getBuffer());
+  if (known == buffers.end())
+    return op.emitOpError("expects the result of a tile.alloc_buffer");
+  const SharedBuffer &buffer = known->second;
   const LinearLayout &layout = buffer.copyLayout;
   BufferType type = op.getBuffer().getType();
   const unsigned rank = memref.type.getRank();

@@ -57,6 +57,10 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << elementType;
   if (!isTile(RankedTensorType::get(shape.drop_front(), elementType)))
     return emitError() << "expects slots of power-of-two extents";
+  // Offsets in shared memory are 32 bits.
+  if (shape.front() > kMaxSlots)
+    return emitError() << "expects at most " << kMaxSlots << " slots, but got "
+                       << shape.front();
   if (padded && shape.back() * getElementBits(elementType) / 8 < kPaddedBytes)
     return emitError() << "expects rows of at least " << kPaddedBytes
                        << " bytes for padding, but got " << shape.back()
@@ -114,6 +118,15 @@ void BarrierOp::getEffects(Effects &effects) { addOrder(effects); }
 // Verifiers
 //===----------------------------------------------------------------------===//
 
+/// Checks a slot that is known.
+static LogicalResult verifySlot(Operation *op, BufferType buffer, Value slot) {
+  std::optional<int64_t> constant = getConstantIntValue(slot);
+  if (constant && (*constant < 0 || *constant >= buffer.getNumSlots()))
+    return op->emitOpError("expects a slot below ")
+           << buffer.getNumSlots() << ", but got " << *constant;
+  return success();
+}
+
 LogicalResult CopyAsyncOp::verify() {
   auto source = dyn_cast<MemRefType>(getSource().getType());
   BufferType buffer = getBuffer().getType();
@@ -126,13 +139,20 @@ LogicalResult CopyAsyncOp::verify() {
     return emitOpError("expects a memref and indices of rank ")
            << rank << ", but got rank " << source.getRank() << " and "
            << getIndices().size() << " indices";
-  return success();
+  if (std::optional<ArrayRef<int64_t>> moving = getMoving())
+    for (auto [i, dim] : llvm::enumerate(*moving))
+      if (dim < 0 || dim >= rank || (i && dim <= (*moving)[i - 1]))
+        return emitOpError("expects moving dimensions in ascending order below ")
+               << rank << ", but got " << dim;
+  return verifySlot(*this, buffer, getSlot());
 }
 
 LogicalResult ReadBufferOp::verify() {
   BufferType buffer = getBuffer().getType();
   RankedTensorType tile = getType();
   ArrayRef<int64_t> slot = buffer.getTileShape();
+  if (failed(verifySlot(*this, buffer, getSlot())))
+    return failure();
   bool fits = tile.getElementType() == buffer.getElementType();
   if (getIndices().empty()) {
     if (!fits || tile.getShape() != slot)

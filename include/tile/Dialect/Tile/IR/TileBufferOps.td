@@ -42,6 +42,8 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     ::llvm::ArrayRef<int64_t> getTileShape() const {
       return getShape().drop_front();
     }
+    /// More slots than this no buffer has.
+    static constexpr int64_t kMaxSlots = 1024;
     /// Slots and buffers begin at multiples of this many bytes.
     static constexpr int64_t kSlotAlignment = 128;
     /// Bytes between the padding of a padded buffer, and of each padding.
@@ -82,7 +84,8 @@ def Tile_CopyAsyncOp : Tile_BufferOp<"copy_async",
   let summary = "begins to copy the tile at a tile-space index to a slot";
   let description = [{
     The slot gets what `tile.load` with these indices would give, elements outside
-    the memref zero. Nothing happens where `predicate` is given and false. The copy
+    the memref zero. Where `predicate` is given and false, nothing is fetched, and
+    what the slot holds afterwards is undefined. The copy
     belongs to the group that the next `tile.commit_copies` closes. Nobody may
     touch the slot until a `tile.wait_copies` has waited for that group.
 
