@@ -56,10 +56,19 @@ struct HoistBias : public tile::impl::TileHoistBiasBase<HoistBias> {
   void runOnOperation() override {
     getOperation()->walk([&](MmaFScaledOp op) {
       std::optional<int> exponent = getDecodedExponent(op);
-      Value sum =
-          exponent && !op.getExponent() ? findCompleteSum(op) : Value();
-      if (!sum)
+      if (!exponent || op.getExponent())
         return;
+      auto function = op->getParentOfType<func::FuncOp>();
+      auto options = remark::RemarkOpts::name("hoist-bias")
+                         .category(getArgument())
+                         .function(function ? function.getName() : "");
+      Value sum = findCompleteSum(op);
+      if (!sum) {
+        remark::missed(op.getLoc(), options)
+            << remark::reason("the sum does not start from zero, or something "
+                              "but multiplies and loops uses it on the way");
+        return;
+      }
       OpBuilder builder(op);
       op.setExponentAttr(builder.getI32IntegerAttr(*exponent));
       builder.setInsertionPointAfterValue(sum);
@@ -70,11 +79,7 @@ struct HoistBias : public tile::impl::TileHoistBiasBase<HoistBias> {
       auto scaled =
           arith::MulFOp::create(builder, op.getLoc(), sum, factor);
       sum.replaceAllUsesExcept(scaled, scaled);
-      auto function = op->getParentOfType<func::FuncOp>();
-      remark::passed(op.getLoc(),
-                     remark::RemarkOpts::name("hoist-bias")
-                         .category(getArgument())
-                         .function(function ? function.getName() : ""))
+      remark::passed(op.getLoc(), options)
           << remark::metric("exponent", *exponent);
       ++numHoisted;
     });

@@ -290,7 +290,8 @@ void PipelineLoops::runOnOperation() {
   }
   if (numStages > kMaxStages) {
     getOperation().emitError() << "expects num-stages to be at most "
-                               << kMaxStages << ", but got " << numStages;
+                               << kMaxStages << ", but got "
+                               << numStages.getValue();
     return signalPassFailure();
   }
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {

@@ -112,3 +112,49 @@ func.func private @padded(!tile.buffer<1x8x4xi8, padded>)
 
 // expected-error @below {{expected 'padded'}}
 func.func private @unknown_arrangement(!tile.buffer<1x8x8xi8, dense>)
+
+// -----
+
+func.func @moving_beyond(%x: memref<?x?xbf16>, %i: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects moving dimensions in ascending order below 2, but got 7}}
+  tile.copy_async %x[%i, %i] to %b[%i] {moving = array<i64: 7>} : memref<?x?xbf16>, !tile.buffer<2x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @moving_twice(%x: memref<?x?xbf16>, %i: index) {
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects moving dimensions in ascending order below 2, but got 1}}
+  tile.copy_async %x[%i, %i] to %b[%i] {moving = array<i64: 1, 1>} : memref<?x?xbf16>, !tile.buffer<2x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @slot_to_fill(%x: memref<?x?xbf16>, %i: index) {
+  %c2 = arith.constant 2 : index
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a slot below 2, but got 2}}
+  tile.copy_async %x[%i, %i] to %b[%c2] : memref<?x?xbf16>, !tile.buffer<2x16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @slot_to_read() {
+  %c2 = arith.constant 2 : index
+  %b = tile.alloc_buffer : !tile.buffer<2x16x16xbf16>
+  // expected-error @below {{expects a slot below 2, but got 2}}
+  %t = tile.read_buffer %b[%c2] : !tile.buffer<2x16x16xbf16> -> tensor<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @many_slots() {
+  // expected-error @below {{expects at most 1024 slots, but got 4096}}
+  %b = tile.alloc_buffer : !tile.buffer<4096x16x16xbf16>
+  return
+}
