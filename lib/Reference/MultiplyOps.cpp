@@ -105,9 +105,8 @@ static LogicalResult computeMmaFScaled(Program &program, MmaFScaledOp op) {
     applyScales(lhs, decodeScales(program.getTensor(scale)));
   if (Value scale = op.getRhsScale())
     applyScales(rhs, decodeScales(program.getTensor(scale)));
-  program.set(op.getResult(),
-              multiply(lhs, rhs, program.getTensor(op.getAcc()),
-                       op.getExponent().value_or(0)));
+  program.set(op.getResult(), multiply(lhs, rhs, program.getTensor(op.getAcc()),
+                                       op.getExponent().value_or(0)));
   return success();
 }
 

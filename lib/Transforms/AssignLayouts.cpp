@@ -198,9 +198,9 @@ static std::pair<unsigned, unsigned> countSectors(const LinearLayout &layout,
   const Space &tile = layout.getCodomain();
   std::string axis = "d" + std::to_string(dim);
   // What of a position tells elements of a sector apart is dropped.
-  unsigned inSector = std::min(
-      tile.bitsOf(axis),
-      llvm::Log2_32(std::max(1u, kSectorBytes / elementBytes)));
+  unsigned inSector =
+      std::min(tile.bitsOf(axis),
+               llvm::Log2_32(std::max(1u, kSectorBytes / elementBytes)));
   uint32_t mask = ((uint32_t(1) << inSector) - 1) << *tile.offsetOf(axis);
   SmallVector<uint32_t> elements, sectors;
   auto add = [](SmallVectorImpl<uint32_t> &basis, uint32_t column) {

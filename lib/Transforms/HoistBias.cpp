@@ -76,8 +76,7 @@ struct HoistBias : public tile::impl::TileHoistBiasBase<HoistBias> {
       Value factor = arith::ConstantOp::create(
           builder, op.getLoc(),
           DenseElementsAttr::get(type, std::ldexp(1.0f, -*exponent)));
-      auto scaled =
-          arith::MulFOp::create(builder, op.getLoc(), sum, factor);
+      auto scaled = arith::MulFOp::create(builder, op.getLoc(), sum, factor);
       sum.replaceAllUsesExcept(scaled, scaled);
       remark::passed(op.getLoc(), options)
           << remark::metric("exponent", *exponent);

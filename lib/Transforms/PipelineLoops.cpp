@@ -65,8 +65,8 @@ struct PipelineLoops : public tile::impl::TilePipelineLoopsBase<PipelineLoops> {
 
 } // namespace
 
-/// Whether `value` is known for any iteration of a staged loop: from outside, or
-/// computed in front of the barrier.
+/// Whether `value` is known for any iteration of a staged loop: from outside,
+/// or computed in front of the barrier.
 static bool isPosition(Value value, const StagedLoop &staged) {
   scf::ForOp loop = staged.loop;
   return loop.isDefinedOutsideOfLoop(value) ||
@@ -75,8 +75,8 @@ static bool isPosition(Value value, const StagedLoop &staged) {
 }
 
 /// Recognizes a staged loop that has not been pipelined: what stands in front
-/// of its one barrier, the copies to slots 0, one commit and one wait, and reads
-/// of all that was copied.
+/// of its one barrier, the copies to slots 0, one commit and one wait, and
+/// reads of all that was copied.
 static std::optional<StagedLoop> match(scf::ForOp loop) {
   StagedLoop result;
   result.loop = loop;
@@ -117,9 +117,8 @@ static std::optional<StagedLoop> match(scf::ForOp loop) {
         copy.getBuffer().getType().getNumSlots() != 1 ||
         !loop.isDefinedOutsideOfLoop(copy.getBuffer()) ||
         !isPosition(copy.getSource(), result) ||
-        !llvm::all_of(copy.getIndices(), [&](Value index) {
-          return isPosition(index, result);
-        }))
+        !llvm::all_of(copy.getIndices(),
+                      [&](Value index) { return isPosition(index, result); }))
       return std::nullopt;
   }
   return result;
@@ -289,9 +288,9 @@ void PipelineLoops::runOnOperation() {
     return signalPassFailure();
   }
   if (numStages > kMaxStages) {
-    getOperation().emitError() << "expects num-stages to be at most "
-                               << kMaxStages << ", but got "
-                               << numStages.getValue();
+    getOperation().emitError()
+        << "expects num-stages to be at most " << kMaxStages << ", but got "
+        << numStages.getValue();
     return signalPassFailure();
   }
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {
@@ -321,8 +320,7 @@ void PipelineLoops::runOnOperation() {
     });
     budget += all;
     for (StagedLoop &staged : loops) {
-      unsigned most =
-          static_cast<unsigned>(std::max<int64_t>(0, budget) / all);
+      unsigned most = static_cast<unsigned>(std::max<int64_t>(0, budget) / all);
       unsigned stages = asked ? asked : kDefaultStages;
       bool fits = stages <= most;
       if (!fits)

@@ -62,9 +62,9 @@ private:
   MmaOp op;
   unsigned numWarps;
   int64_t k, stepK;
-  SmallVector<StagedOperand> operands; ///< lhs, rhs, then the scales.
-  SmallVector<int64_t> extents;        ///< Of each operand along K, per step.
-  SmallVector<LinearLayout, 4> layouts;   ///< Of each operand, per step.
+  SmallVector<StagedOperand> operands;  ///< lhs, rhs, then the scales.
+  SmallVector<int64_t> extents;         ///< Of each operand along K, per step.
+  SmallVector<LinearLayout, 4> layouts; ///< Of each operand, per step.
   Value zero;
 };
 
@@ -184,8 +184,8 @@ bool Stepper<MmaOp>::run(bool readAhead) {
   MmaPlan plan = planMma(op, numWarps);
   k = plan.k;
   stepK = plan.window;
-  // Block-scaled instructions pick the scales of their step from words that have
-  // those of several.
+  // Block-scaled instructions pick the scales of their step from words that
+  // have those of several.
   if (k <= stepK || plan.atom->isBlockScaled())
     return false;
   unsigned rank = getTile(op.getLhs()).getRank();

@@ -61,8 +61,8 @@ LinearLayout tile::getBlockedLayout(ArrayRef<int64_t> shape,
                                     unsigned mostBytes) {
   unsigned total = Space::ofTile(shape).bits();
   unsigned lastBits = shape.empty() ? 0 : llvm::Log2_64(shape.back());
-  unsigned vectorBits =
-      std::min(lastBits, llvm::Log2_32(std::max(1u, 8 * mostBytes / elementBits)));
+  unsigned vectorBits = std::min(
+      lastBits, llvm::Log2_32(std::max(1u, 8 * mostBytes / elementBits)));
   // No more per lane than spreads the tile over the whole block, so that small
   // tiles do not sit in a few lanes only; below 4 bytes nothing is gained.
   unsigned spread = kLaneBits + llvm::Log2_32(numWarps);

@@ -35,9 +35,9 @@ struct CompileOptions {
   unsigned groupPrograms = 8;   ///< 0 and 1: the order of the hardware.
   std::string fp4Cvt = "auto";  ///< "auto", "hardware" or "software".
   std::string unpackAhead = "auto"; ///< "auto", "0" or "1".
-  unsigned ptxVersion = 0;      ///< 88 is `.version 8.8`; 0: lowest possible.
-  bool lineInfo = false;        ///< `.loc` for the lines of the source.
-  std::string dumpStages;       ///< Folder for the IR after each stage, or "".
+  unsigned ptxVersion = 0; ///< 88 is `.version 8.8`; 0: lowest possible.
+  bool lineInfo = false;   ///< `.loc` for the lines of the source.
+  std::string dumpStages;  ///< Folder for the IR after each stage, or "".
 };
 
 /// How to launch one kernel of a compiled module.

@@ -29,13 +29,12 @@ LinearLayout makeDistributedLayout(llvm::ArrayRef<int64_t> shape,
 
 /// Coalesced rows: up to `mostBytes` of consecutive elements per lane, then
 /// lanes, then warps, then registers, all in row-major order. A tile smaller
-/// than the block is replicated. No warp bit moves along dimension `keepInWarp`,
-/// if one is given.
-LinearLayout
-getBlockedLayout(llvm::ArrayRef<int64_t> shape, unsigned elementBits,
-                 unsigned numWarps,
-                 std::optional<unsigned> keepInWarp = std::nullopt,
-                 unsigned mostBytes = 16);
+/// than the block is replicated. No warp bit moves along dimension
+/// `keepInWarp`, if one is given.
+LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape,
+                              unsigned elementBits, unsigned numWarps,
+                              std::optional<unsigned> keepInWarp = std::nullopt,
+                              unsigned mostBytes = 16);
 
 /// The layout of `tile.unpack`'s result, from `sourceBits` to `resultBits` per
 /// element, or nullopt if the bytes of one result element are not in

@@ -13,8 +13,8 @@ void CarriedValues::addPointer(scf::ForOp loop, Value pointer, Value init,
   requests[loop].pointers.push_back({pointer, init, step});
 }
 
-CarriedValues::Product &
-CarriedValues::Requests::getProduct(unsigned argument, uint32_t factor) {
+CarriedValues::Product &CarriedValues::Requests::getProduct(unsigned argument,
+                                                            uint32_t factor) {
   for (Product &product : products)
     if (product.argument == argument && product.factor == factor)
       return product;
@@ -86,9 +86,9 @@ scf::ForOp CarriedValues::apply(Emitter &emit, scf::ForOp loop) {
     SmallVector<Value> yields;
     for (auto [pointer, argument] :
          llvm::zip_equal(wanted.pointers, pointers)) {
-      yields.push_back(LLVM::GEPOp::create(
-          builder, loc, argument.getType(), emit.integer(8), argument,
-          ArrayRef<LLVM::GEPArg>{pointer.step}));
+      yields.push_back(
+          LLVM::GEPOp::create(builder, loc, argument.getType(), emit.integer(8),
+                              argument, ArrayRef<LLVM::GEPArg>{pointer.step}));
       pointer.value.replaceAllUsesWith(argument);
     }
     // `value` times `factor`, from products and constants where it is made of

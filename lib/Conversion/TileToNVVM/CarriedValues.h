@@ -1,4 +1,5 @@
-//===- CarriedValues.h - What loops hand on instead of computing -*- C++ -*-===//
+//===- CarriedValues.h - What loops hand on instead of computing -*- C++
+//-*-===//
 //
 // Some values of a loop's body are cheaper to hand from one iteration to the
 // next than to compute anew: pointers that advance by one step, and multiples
@@ -27,8 +28,8 @@ public:
   /// carries, times `factor`.
   void addProduct(mlir::BlockArgument number, uint32_t factor,
                   mlir::Value product);
-  /// Makes `loop`, whose body is complete, carry what was asked for. Returns the
-  /// loop that takes its place.
+  /// Makes `loop`, whose body is complete, carry what was asked for. Returns
+  /// the loop that takes its place.
   mlir::scf::ForOp apply(Emitter &emit, mlir::scf::ForOp loop);
 
 private:

@@ -117,12 +117,11 @@ LinearLayout Distributor::getLayout(Value value) {
 }
 
 void Distributor::setFragment(Value value, Fragment fragment) {
-  assert(
-      fragment.values.size() ==
-          Fragment::numValues(fragment.elementType,
-                              fragment.numRegisters()
-                                  << fragment.hasContainers) &&
-      "one value per word or element");
+  assert(fragment.values.size() ==
+             Fragment::numValues(fragment.elementType,
+                                 fragment.numRegisters()
+                                     << fragment.hasContainers) &&
+         "one value per word or element");
   fragments[value] = std::move(fragment);
 }
 
@@ -897,8 +896,8 @@ static LogicalResult verifyAtom(Operation *op, const TargetInfo &target) {
     int expected = getDecodedExponent(scaled).value_or(0);
     if (exponent && exponent != expected)
       return op->emitOpError("expects no exponent")
-             << (expected ? " or " + Twine(expected) : Twine())
-             << ", but got " << exponent;
+             << (expected ? " or " + Twine(expected) : Twine()) << ", but got "
+             << exponent;
   }
   return success();
 }

@@ -277,8 +277,8 @@ SlotPlace Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
         LLVM::LLVMPointerType::get(kernel.getContext(), 3), kSharedMemoryName);
   });
   Value index = scalars.lookup(slot);
-  Value number = arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
-                                            index);
+  Value number =
+      arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(), index);
   place.offset = emit.mul(number, emit.i32(buffer.slotBytes));
   // A loop that carries the number carries the offset as well: the assembler
   // would multiply anew for each address.
@@ -326,10 +326,10 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
     for (int64_t part = 1; part * extent < type.getTileShape()[dim]; part *= 2)
       columns.push_back(getOffset(part));
     if (!columns.empty())
-      moves.emplace_back(
-          arith::IndexCastOp::create(emit.builder, emit.loc, emit.i32(),
-                                     scalars.lookup(index)),
-          std::move(columns));
+      moves.emplace_back(arith::IndexCastOp::create(emit.builder, emit.loc,
+                                                    emit.i32(),
+                                                    scalars.lookup(index)),
+                         std::move(columns));
   }
   for (auto &[index, columns] : moves) {
     addresses.moveBy(columns, index);
@@ -429,7 +429,8 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
     }
     if (plan.kind == ReadPlan::Vector) {
       unsigned count = plan.bytes / 4;
-      for (auto [i, value] : llvm::enumerate(loadWords(start + places(r), count)))
+      for (auto [i, value] :
+           llvm::enumerate(loadWords(start + places(r), count)))
         values[word + i] = value;
       continue;
     }

@@ -475,9 +475,8 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
                                ArrayRef<LLVM::GEPArg>{elements});
   };
 
-  Value predicate = op.getPredicate() && !limit
-                        ? scalars.lookup(op.getPredicate())
-                        : Value();
+  Value predicate =
+      op.getPredicate() && !limit ? scalars.lookup(op.getPredicate()) : Value();
   Value start = move(first, movingOffset);
   if (loop && movingOffset)
     carryPointer(op, loop, start, first, bytes);

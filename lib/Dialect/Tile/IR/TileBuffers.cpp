@@ -142,7 +142,8 @@ LogicalResult CopyAsyncOp::verify() {
   if (std::optional<ArrayRef<int64_t>> moving = getMoving())
     for (auto [i, dim] : llvm::enumerate(*moving))
       if (dim < 0 || dim >= rank || (i && dim <= (*moving)[i - 1]))
-        return emitOpError("expects moving dimensions in ascending order below ")
+        return emitOpError(
+                   "expects moving dimensions in ascending order below ")
                << rank << ", but got " << dim;
   return verifySlot(*this, buffer, getSlot());
 }
