@@ -17,6 +17,7 @@
 #include "tile/Transforms/DistributedTypes.h"
 #include "tile/Transforms/MmaPlan.h"
 #include "tile/Transforms/TileLayouts.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESTEPMULTIPLIES
@@ -248,7 +249,6 @@ bool Stepper<MmaOp>::run(bool readAhead) {
     }
   } else {
     SmallVector<Value> inits = {acc};
-    SmallVector<Value> first;
     if (readAhead)
       llvm::append_range(inits, readAll(builder, zero));
     auto loop = scf::ForOp::create(builder, loc, zero,
@@ -282,13 +282,15 @@ bool Stepper<MmaOp>::run(bool readAhead) {
   }
   op.getResult().replaceAllUsesWith(acc);
   op.erase();
+  // Operands may share what they are made of.
+  llvm::SetVector<Operation *> sources;
   for (StagedOperand &operand : operands) {
-    for (Operation *link : llvm::reverse(operand.chain))
-      if (link->use_empty())
-        link->erase();
-    if (operand.read->use_empty())
-      operand.read->erase();
+    sources.insert(operand.read);
+    sources.insert(operand.chain.begin(), operand.chain.end());
   }
+  for (Operation *source : llvm::reverse(sources))
+    if (source->use_empty())
+      source->erase();
   return true;
 }
 

@@ -21,6 +21,8 @@
 
 // The position after the last wraps round; the table has an entry for each turn.
 // RUN: %{run} --entry=last --num-stages=4 out:16x16 in:16x160 in:7x16x32 in:4 val:1 | FileCheck %s
+// Both operands are one read of one buffer.
+// RUN: %{run} --entry=square --num-stages=3 out:32x32 in:32x160 val:2 | FileCheck %s --check-prefix=WIDE
 // CHECK:      sm_80: 256 elements agree
 // CHECK-NEXT: sm_120a: 256 elements agree
 
@@ -98,5 +100,19 @@ func.func @last(%z: memref<16x16xf32>, %x: memref<16x160xbf16>, %y: memref<7x16x
     scf.yield %s : tensor<16x16xf32>
   }
   tile.store %r, %z[%c0, %c0] : tensor<16x16xf32>, memref<16x16xf32>
+  return
+}
+
+func.func @square(%z: memref<32x32xf32>, %x: memref<32x160xf8E4M3FN>, %n: index) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<32x32xf32>) {
+    %p = tile.load %x[%c0, %k] : memref<32x160xf8E4M3FN> -> tensor<32x64xf8E4M3FN>
+    %t = tile.permute %p [1, 0] : tensor<32x64xf8E4M3FN> -> tensor<64x32xf8E4M3FN>
+    %s = tile.mmaf %p, %t, %a : tensor<32x64xf8E4M3FN>, tensor<64x32xf8E4M3FN>, tensor<32x32xf32>
+    scf.yield %s : tensor<32x32xf32>
+  }
+  tile.store %r, %z[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32>
   return
 }
