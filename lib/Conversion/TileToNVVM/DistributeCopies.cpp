@@ -307,30 +307,25 @@ Value Distributor::getLimit(CopyAsyncOp op) {
   return getIndexAsI64(compare.getRhs());
 }
 
-/// `value` as the induction variable of `loop` plus what does not change in it,
-/// the latter as a list of (a, b) to be multiplied, b null for one; nullopt if
-/// it is not.
-static std::optional<SmallVector<std::pair<Value, Value>>>
-getDistance(Value value, scf::ForOp loop) {
-  SmallVector<std::pair<Value, Value>> distance;
-  auto isFixed = [&](Value part) {
-    return loop.isDefinedOutsideOfLoop(part) || getConstantIntValue(part);
-  };
+/// The factors of what `value` is more than the induction variable of `loop`,
+/// all of them known in front of it: none if it is the variable itself; nullopt
+/// if it is anything else.
+static std::optional<SmallVector<Value, 2>> getDistance(Value value,
+                                                        scf::ForOp loop) {
   if (value == loop.getInductionVar())
-    return distance;
+    return SmallVector<Value, 2>();
   auto add = value.getDefiningOp<arith::AddIOp>();
   if (!add || add.getLhs() != loop.getInductionVar())
     return std::nullopt;
-  Value rest = add.getRhs();
-  if (isFixed(rest)) {
-    distance.push_back({rest, Value()});
-    return distance;
-  }
-  auto mul = rest.getDefiningOp<arith::MulIOp>();
-  if (!mul || !isFixed(mul.getLhs()) || !isFixed(mul.getRhs()))
+  SmallVector<Value, 2> factors = {add.getRhs()};
+  if (auto mul = add.getRhs().getDefiningOp<arith::MulIOp>())
+    factors = {mul.getLhs(), mul.getRhs()};
+  if (!llvm::all_of(factors, [&](Value factor) {
+        return loop.isDefinedOutsideOfLoop(factor) ||
+               getConstantIntValue(factor);
+      }))
     return std::nullopt;
-  distance.push_back({mul.getLhs(), mul.getRhs()});
-  return distance;
+  return factors;
 }
 
 void Distributor::carryPointer(CopyAsyncOp op, scf::ForOp loop, Value pointer,
@@ -357,9 +352,12 @@ void Distributor::carryPointer(CopyAsyncOp op, scf::ForOp loop, Value pointer,
       emit.mul(emit.i64(op.getBuffer().getType().getTileShape()[*dim] * bytes),
                memref.strides[*dim]);
   Value position = getFixed(source.getLowerBound());
-  for (auto [a, b] : *distance)
-    position = emit.add(position,
-                        b ? emit.mul(getFixed(a), getFixed(b)) : getFixed(a));
+  if (!distance->empty()) {
+    Value ahead = getFixed(distance->front());
+    for (Value factor : llvm::drop_begin(*distance))
+      ahead = emit.mul(ahead, getFixed(factor));
+    position = emit.add(position, ahead);
+  }
   Value init = LLVM::GEPOp::create(
       emit.builder, emit.loc, first.getType(), emit.integer(8), first,
       ArrayRef<LLVM::GEPArg>{emit.mul(position, tileBytes)});
