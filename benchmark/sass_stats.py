@@ -100,7 +100,11 @@ def call(command, **options):
 
 def assemble(ptx, cubin, ptxas=None):
     """Assembles a PTX file for the target that it names."""
-    match = re.search(r"^\s*\.target\s+(\w+)", pathlib.Path(ptx).read_text(), re.M)
+    try:
+        text = pathlib.Path(ptx).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ToolError(f"{ptx}: {error}")
+    match = re.search(r"^\s*\.target\s+(\w+)", text, re.M)
     if not match:
         raise ToolError(f"{ptx}: no .target")
     call([ptxas or find_tool("ptxas"), f"-arch={match[1]}", ptx, "-o", cubin])
@@ -339,7 +343,11 @@ def main():
     parser.add_argument("--listing", action="store_true")
     options = parser.parse_args()
     products = 0
-    if options.tile and options.warps:
+    if bool(options.tile) != bool(options.warps):
+        parser.error("expects --tile and --warps together")
+    if options.tile:
+        if not re.fullmatch(r"\d+x\d+x\d+", options.tile) or options.warps < 1:
+            parser.error("expects --tile=MxNxK and at least one warp")
         m, n, k = map(int, options.tile.split("x"))
         products = m * n * k // options.warps
     rows = []

@@ -138,8 +138,8 @@ static bool ownsTwoWords(const MmaPlan &plan) {
          (!plan.blockSize || plan.blockSize >= plan.window);
 }
 
-/// The fragment of an operand over one window. That of an 8-bit or 4-bit
-/// instruction stays as it is: `ldmatrix` gives just that. That of a 16-bit one
+/// The fragment of an operand over one window. Where nothing is decoded, it
+/// stays as it is: `ldmatrix` gives just that. That of decoded operands
 /// is repeated and has its K bits renamed: lane bits become 8 and 16, or 4 and
 /// 8, and register bits take the rest in the pair order.
 static LinearLayout makeWindow(const MmaPlan &plan, bool isLhs) {
@@ -150,6 +150,8 @@ static LinearLayout makeWindow(const MmaPlan &plan, bool isLhs) {
   if (plan.atomsPerWindow() > 1)
     window = window.product(LinearLayout(Space({{"register", 1}}),
                                          Space({{kAxis.str(), 1}}), {1u}));
+  if (!plan.decodes())
+    return window;
   // New places of the K bits, by the register or lane bit that moves them.
   SmallVector<uint32_t> forRegisters = {1, 2, 4, 32};
   if (plan.order == PairOrder::Interleaved)

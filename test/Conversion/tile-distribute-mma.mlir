@@ -16,8 +16,8 @@
 // CHECK: %[[R3:.*]] = llvm.extractvalue %[[R]][3]
 // CHECK: nvvm.mma.sync A[%[[A]]#2, %[[A]]#6, %[[A]]#3, %[[A]]#7] B[%[[B]]#2, %[[B]]#3] C[%[[R0]], %[[R1]], %[[R2]], %[[R3]]]
 // CHECK-NOT: nvvm.mma.
-#lhs = #tile.layout<register = [[0, 1], [0, 2], [0, 4], [8, 0]], lane = [[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = []>
-#rhs = #tile.layout<register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+#lhs = #tile.layout<register = [[0, 1], [0, 8], [0, 16], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+#rhs = #tile.layout<register = [[1, 0], [8, 0], [16, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 #acc = #tile.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
 func.func @bf16(%z: memref<16x8xf32>, %am: memref<16x32xbf16>,
     %bm: memref<32x8xbf16>)
@@ -34,15 +34,15 @@ func.func @bf16(%z: memref<16x8xf32>, %am: memref<16x32xbf16>,
 
 // -----
 
-// A tile of 16 values of K fills half of the lanes' words: the rest multiply by
-// zero, on both sides.
+// A tile of 16 values of K has nothing for the second instruction: zeros, on both
+// sides.
 // CHECK-LABEL: llvm.func @short_k(
-// CHECK: %[[BEYOND:.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i32
-// CHECK-COUNT-12: arith.select %[[BEYOND]],
-// CHECK-NOT: arith.select %[[BEYOND]],
-// CHECK-COUNT-2: nvvm.mma.sync
-#lhs = #tile.layout<register = [[0, 1], [0, 2], [0, 4], [8, 0]], lane = [[0, 8], [0, 0], [1, 0], [2, 0], [4, 0]], warp = []>
-#rhs = #tile.layout<register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [0, 0], [0, 1], [0, 2], [0, 4]], warp = []>
+// CHECK-NOT: arith.select
+// CHECK: %[[R:.*]] = nvvm.mma.sync A[%[[A:.*]]#0, %[[A]]#2, %[[A]]#1, %[[A]]#3] B[%[[B:.*]]#0, %[[B]]#1]
+// CHECK: %[[R0:.*]] = llvm.extractvalue %[[R]][0]
+// CHECK: nvvm.mma.sync A[%c0_i32{{[_0-9]*}}, %c0_i32{{[_0-9]*}}, %c0_i32{{[_0-9]*}}, %c0_i32{{[_0-9]*}}] B[%c0_i32{{[_0-9]*}}, %c0_i32{{[_0-9]*}}] C[%[[R0]],
+#lhs = #tile.layout<register = [[0, 1], [0, 8], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+#rhs = #tile.layout<register = [[1, 0], [8, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 #acc = #tile.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
 func.func @short_k(%z: memref<16x8xf32>, %am: memref<16x16xbf16>,
     %bm: memref<16x8xbf16>)

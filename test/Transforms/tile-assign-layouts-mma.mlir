@@ -196,8 +196,8 @@ func.func @scales_on_sums(%z: memref<16x8xf32>) attributes {tile.kernel} {
 // Four warps share 32 x 16: two by rows, two by columns, and each operand is
 // replicated over the warps that share it. Warps with the same part would do the
 // same work.
-// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 2], [0, 4], [8, 0]], lane = {{\[\[}}0, 8], [0, 0], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [0, 0]]>
-// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}8, 0], [0, 0], [0, 1], [0, 2], [0, 4]], warp = {{\[\[}}0, 0], [0, 8]]>
+// CHECK-DAG: #[[LHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [0, 8], [8, 0]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [0, 0]]>
+// CHECK-DAG: #[[RHS:layout[0-9]*]] = #tile.layout<register = {{\[\[}}1, 0], [8, 0]], lane = {{\[\[}}2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = {{\[\[}}0, 0], [0, 8]]>
 // CHECK-DAG: #[[ACC:layout[0-9]*]] = #tile.layout<register = {{\[\[}}0, 1], [8, 0]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [0, 8]]>
 // CHECK-LABEL: func.func @warps_divide_the_tile(
 func.func @warps_divide_the_tile(%z: memref<16x8xf32>)
