@@ -28,7 +28,7 @@
 using namespace mlir;
 using namespace tile;
 
-/// LLVM's NVPTX backend knows no later version.
+/// What `--ptx-version` may ask for: nothing that is emitted needs a later one.
 static constexpr PtxVersion kMaxPtxVersion = 92;
 
 void tile::registerCodegenDialects(DialectRegistry &registry) {

@@ -26,14 +26,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-static bool isTileValue(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
-static Type getElementType(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // Coordinates
 //===----------------------------------------------------------------------===//

@@ -17,14 +17,6 @@
 using namespace mlir;
 using namespace tile;
 
-static bool isTileValue(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
-static Type getElementType(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
 /// Applies `make` to the first register of each word of `perWord` elements that
 /// holds elements of its own, and copies the results to the others.
 static SmallVector<Value>

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/TargetInfo.h"
 #include "tile/Transforms/Divisibility.h"
@@ -27,6 +28,16 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace tile {
+
+/// Whether `value` is distributed over the threads of the block.
+inline bool isTileValue(mlir::Value value) {
+  return mlir::isa<mlir::RankedTensorType>(value.getType());
+}
+
+/// The type of the elements of a tile, or of a scalar.
+inline mlir::Type getElementType(mlir::Value value) {
+  return mlir::getElementTypeOrSelf(value.getType());
+}
 
 /// A memref in one thread. Sizes and strides are i64, in elements.
 struct MemRefValue {

@@ -98,6 +98,24 @@ static bool takeSize(StringRef &text, bool isCg, unsigned &size) {
          (size == 16 || (!isCg && (size == 4 || size == 8)));
 }
 
+/// A copy of `size` bytes from the second argument to the first, of which as
+/// many are read as `getSourceSize` says of the arguments.
+static Operation
+makeCopy(unsigned size,
+         std::function<uint32_t(const uint64_t *args)> getSourceSize) {
+  Operation operation;
+  operation.laneFunction = [=](Machine &machine, Lane &lane,
+                               const uint64_t *args, uint64_t *) {
+    AsyncCopy copy;
+    copy.to = args[0];
+    copy.from = args[1];
+    copy.size = size;
+    copy.sourceSize = getSourceSize(args);
+    return machine.beginCopy(lane, copy);
+  };
+  return operation;
+}
+
 /// cp.async.{ca,cg}.shared.global.SIZE[.s]: destination, source and, with `.s`,
 /// the number of bytes to read.
 std::optional<Operation> lane::findAsyncCopy(StringRef name) {
@@ -134,16 +152,9 @@ std::optional<Operation> lane::findAsyncCopy(StringRef name) {
       !name.consume_front("shared.global.") || !takeSize(name, isCg, size) ||
       !name.empty())
     return std::nullopt;
-  operation.laneFunction = [=](Machine &machine, Lane &lane,
-                               const uint64_t *args, uint64_t *) {
-    AsyncCopy copy;
-    copy.to = args[0];
-    copy.from = args[1];
-    copy.size = size;
-    copy.sourceSize = hasSourceSize ? uint32_t(args[2]) : size;
-    return machine.beginCopy(lane, copy);
-  };
-  return operation;
+  return makeCopy(size, [=](const uint64_t *args) {
+    return hasSourceSize ? uint32_t(args[2]) : size;
+  });
 }
 
 /// cp.async.{ca,cg}.shared.global with a predicate, for which there is no
@@ -168,15 +179,6 @@ std::optional<Operation> lane::findAsyncCopyAssembly(StringRef text) {
       !takeSize(text, isCg, size) || !text.consume_front(", ") ||
       !text.consume_front(predicate) || !text.consume_front(";") || text != end)
     return std::nullopt;
-  Operation operation;
-  operation.laneFunction = [=](Machine &machine, Lane &lane,
-                               const uint64_t *args, uint64_t *) {
-    AsyncCopy copy;
-    copy.to = args[0];
-    copy.from = args[1];
-    copy.size = size;
-    copy.sourceSize = args[2] & bits ? 0 : size;
-    return machine.beginCopy(lane, copy);
-  };
-  return operation;
+  return makeCopy(
+      size, [=](const uint64_t *args) { return args[2] & bits ? 0 : size; });
 }
