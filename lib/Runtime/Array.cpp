@@ -1,0 +1,1 @@
+//===- Array.cpp - Arrays that kernels read and write --------------------===//

@@ -1,0 +1,1 @@
+//===- Check.cpp - Arguments against parameters --------------------------===//

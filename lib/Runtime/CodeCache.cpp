@@ -1,0 +1,1 @@
+//===- CodeCache.cpp - Compiled code that processes share ----------------===//

@@ -1,0 +1,1 @@
+//===- CompiledCode.cpp - What one compilation leaves --------------------===//

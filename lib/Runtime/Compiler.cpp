@@ -1,0 +1,1 @@
+//===- Compiler.cpp - From a kernel's text to something to launch --------===//

@@ -1,0 +1,1 @@
+//===- CudaDriver.cpp - The CUDA driver, loaded at run time --------------===//

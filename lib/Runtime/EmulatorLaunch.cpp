@@ -1,0 +1,1 @@
+//===- EmulatorLaunch.cpp - Launches on the emulator ---------------------===//

@@ -1,0 +1,1 @@
+//===- Frontend.cpp - The compiler, without MLIR's headers ---------------===//

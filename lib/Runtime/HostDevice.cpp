@@ -1,0 +1,1 @@
+//===- HostDevice.cpp - The devices that are no GPU ----------------------===//

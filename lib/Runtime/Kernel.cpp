@@ -1,0 +1,1 @@
+//===- Kernel.cpp - A compiled kernel, and its launch --------------------===//

@@ -1,0 +1,1 @@
+//===- KernelLibrary.cpp - Kernels that are ready to use -----------------===//

@@ -1,0 +1,1 @@
+//===- ReferenceLaunch.cpp - Launches on the reference device ------------===//
