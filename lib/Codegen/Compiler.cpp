@@ -159,20 +159,47 @@ static std::vector<KernelLaunchInfo> readLaunchInfo(ModuleOp module) {
   return kernels;
 }
 
-/// Writes what `getText` returns to `name` in the dump folder, if there is one:
-/// printing a stage that nobody asked for would take longer than some passes.
-static LogicalResult dump(ModuleOp module, const CompileOptions &options,
-                          StringRef name,
-                          llvm::function_ref<std::string()> getText) {
+namespace {
+/// A stage: what callers call it, and its file in the dump folder.
+struct StageInfo {
+  StringLiteral name;
+  StringLiteral file;
+};
+} // namespace
+
+static constexpr StageInfo kSourceStage = {"source", "0-source.mlir"};
+static constexpr StageInfo kLayoutsStage = {"layouts", "1-layouts.mlir"};
+static constexpr StageInfo kNvvmStage = {"nvvm", "2-nvvm.mlir"};
+static constexpr StageInfo kLlvmStage = {"llvm", "3-llvm.ll"};
+static constexpr StageInfo kPtxStage = {"ptx", "4-ptx.ptx"};
+
+/// Whether anybody wants to see stages: printing one takes longer than some
+/// passes.
+static bool showsStages(const CompileOptions &options) {
+  return !options.dumpStages.empty() || options.onStage;
+}
+
+/// Shows what `getText` returns to those who asked for it. A failure where the
+/// compilation is to go no further.
+static LogicalResult finishStage(ModuleOp module, const CompileOptions &options,
+                                 const StageInfo &stage,
+                                 llvm::function_ref<std::string()> getText) {
+  if (options.cancel && *options.cancel)
+    return module.emitError() << "the compilation was cancelled";
+  if (!showsStages(options))
+    return success();
+  const std::string text = getText();
+  if (options.onStage)
+    options.onStage(stage.name, text);
   if (options.dumpStages.empty())
     return success();
   SmallString<128> path(options.dumpStages);
   std::error_code error = llvm::sys::fs::create_directories(path);
-  llvm::sys::path::append(path, name);
+  llvm::sys::path::append(path, stage.file);
   if (!error) {
     llvm::raw_fd_ostream file(path, error);
     if (!error)
-      file << getText();
+      file << text;
   }
   if (error)
     return module.emitError()
@@ -200,13 +227,13 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
 
   auto printModule = [&] { return print(module, false); };
   auto getResult = [&] { return result.text; };
-  if (failed(dump(module, options, "0-source.mlir", printModule)))
+  if (failed(finishStage(module, options, kSourceStage, printModule)))
     return failure();
   // Two runs, so that the stage between them can be dumped.
   PassManager full(module->getContext());
   full.enableVerifier();
   buildPipeline(full, options, kind == EmitKind::Mlir ? kind : EmitKind::Nvvm);
-  if (!options.dumpStages.empty() && kind != EmitKind::Mlir) {
+  if (showsStages(options) && kind != EmitKind::Mlir) {
     OwningOpRef<ModuleOp> copy = module.clone();
     PassManager upToLayouts(module->getContext());
     buildPipeline(upToLayouts, options, EmitKind::Mlir);
@@ -214,15 +241,15 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
     ScopedDiagnosticHandler quiet(module->getContext(),
                                   [](Diagnostic &) { return success(); });
     if (succeeded(upToLayouts.run(*copy)) &&
-        failed(dump(module, options, "1-layouts.mlir",
-                    [&] { return print(*copy, false); })))
+        failed(finishStage(module, options, kLayoutsStage,
+                           [&] { return print(*copy, false); })))
       return failure();
   }
   if (failed(full.run(module)))
     return failure();
   if (kind == EmitKind::Mlir) {
     result.text = printModule();
-    if (failed(dump(module, options, "1-layouts.mlir", getResult)))
+    if (failed(finishStage(module, options, kLayoutsStage, getResult)))
       return failure();
     return result;
   }
@@ -241,7 +268,7 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
   auto printNvvm = [&] { return print(module, options.lineInfo); };
   if (kind == EmitKind::Nvvm)
     result.text = printNvvm();
-  if (failed(dump(module, options, "2-nvvm.mlir", printNvvm)))
+  if (failed(finishStage(module, options, kNvvmStage, printNvvm)))
     return failure();
   if (kind == EmitKind::Nvvm)
     return result;
@@ -266,7 +293,7 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
   };
   if (kind == EmitKind::Llvm)
     result.text = printLlvm();
-  if (failed(dump(module, options, "3-llvm.ll", printLlvm)))
+  if (failed(finishStage(module, options, kLlvmStage, printLlvm)))
     return failure();
   if (kind == EmitKind::Llvm)
     return result;
@@ -276,7 +303,7 @@ FailureOr<CompileResult> tile::compile(ModuleOp module, EmitKind kind,
   result.text = std::move(*ptx);
   if (!StringRef(result.text).ends_with("\n"))
     result.text += '\n';
-  if (failed(dump(module, options, "4-ptx.ptx", getResult)))
+  if (failed(finishStage(module, options, kPtxStage, getResult)))
     return failure();
   return result;
 }

@@ -12,7 +12,9 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Formats/SymbolicExtent.h"
 
+#include <deque>
 #include <thread>
 
 using namespace mlir;
@@ -338,6 +340,28 @@ static llvm::Error checkBuffer(func::FuncOp function, unsigned index,
   return llvm::Error::success();
 }
 
+/// Checks extents against each other. Requires: each argument suits its type.
+static llvm::Error checkSymbolicExtents(func::FuncOp function,
+                                        ArrayRef<Argument> arguments) {
+  std::vector<ArrayExtents> arrays;
+  std::deque<std::string> names;
+  std::deque<std::vector<SymbolicExtent>> rules;
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    auto texts = function.getArgAttrOfType<ArrayAttr>(i, "tile.extents");
+    if (!texts)
+      continue;
+    const auto &buffer = std::get<Buffer>(argument);
+    names.push_back(describe(function, static_cast<unsigned>(i), buffer));
+    rules.emplace_back();
+    for (auto text : texts.getAsRange<StringAttr>())
+      rules.back().push_back(*SymbolicExtent::parse(text.getValue()));
+    arrays.push_back({names.back(), rules.back(), buffer.shape});
+  }
+  if (std::optional<std::string> error = checkExtents(arrays))
+    return makeError(*error);
+  return llvm::Error::success();
+}
+
 llvm::Error Kernel::checkArguments(ArrayRef<Argument> arguments) const {
   func::FuncOp function = prepared->function;
   if (function.getNumResults() != 0)
@@ -371,7 +395,7 @@ llvm::Error Kernel::checkArguments(ArrayRef<Argument> arguments) const {
                        ": expects a code of " +
                        count(Element::get(type)->bits, "bit"));
   }
-  return llvm::Error::success();
+  return checkSymbolicExtents(function, arguments);
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,16 +412,44 @@ static llvm::Error checkGrid(const Grid &grid) {
   return llvm::Error::success();
 }
 
+namespace {
+/// Tells a caller how far a launch is, a hundred times at most.
+class Progress {
+public:
+  Progress(const LaunchOptions &options, uint64_t total)
+      : options(options), total(total), interval(total / 100 + 1) {}
+
+  /// Counts a program that is done.
+  void count() {
+    const uint64_t now = ++done;
+    if (!options.progress || (now % interval != 0 && now != total))
+      return;
+    std::lock_guard<std::mutex> lock(mutex);
+    // Threads may come here in another order than they counted.
+    if (now <= reported)
+      return;
+    reported = now;
+    options.progress(now, total);
+  }
+
+private:
+  const LaunchOptions &options;
+  const uint64_t total, interval;
+  std::atomic<uint64_t> done{0};
+  std::mutex mutex;
+  uint64_t reported = 0;
+};
+} // namespace
+
 llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
-                           unsigned threads,
-                           SmallVectorImpl<int64_t> *unwritten) const {
+                           const LaunchOptions &options) const {
   if (llvm::Error error = checkGrid(grid))
     return error;
   if (llvm::Error error = checkArguments(arguments))
     return error;
 
   func::FuncOp function = prepared->function;
-  LaunchState launch(*prepared, grid);
+  LaunchState launch(*prepared, grid, options.cancel);
   SmallVector<RuntimeValue> values;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     RuntimeValue &value = values.emplace_back();
@@ -420,19 +472,23 @@ llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
   for (int64_t extent : grid.extents)
     count *= static_cast<uint64_t>(extent);
   std::atomic<uint64_t> next{0};
+  Progress progress(options, count);
   auto work = [&] {
-    for (uint64_t index = next++; index < count && !launch.isAfterFault(index);
+    for (uint64_t index = next++;
+         index < count && !launch.isAfterFault(index) && !launch.isCancelled();
          index = next++) {
       Program program(launch, index);
       for (auto [argument, value] :
            llvm::zip_equal(function.getArguments(), values))
         program.set(argument, value);
       (void)program.run(function.getBody().front()); // A fault is recorded.
+      progress.count();
     }
   };
 
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads =
+      options.threads ? options.threads
+                      : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> workers;
   for (uint64_t i = 1; i < std::min<uint64_t>(threads, count); ++i)
     workers.emplace_back(work);
@@ -441,11 +497,13 @@ llvm::Error Kernel::launch(const Grid &grid, ArrayRef<Argument> arguments,
     worker.join();
   if (llvm::Error error = launch.takeError())
     return error;
-  if (unwritten) {
-    unwritten->clear();
+  if (launch.isCancelled())
+    return makeError("the launch was cancelled");
+  if (options.unwritten) {
+    options.unwritten->clear();
     for (const RuntimeValue &value : values)
-      unwritten->push_back(value.view ? value.view->memory->countUnwritten()
-                                      : 0);
+      options.unwritten->push_back(
+          value.view ? value.view->memory->countUnwritten() : 0);
   }
   return llvm::Error::success();
 }
@@ -455,7 +513,7 @@ Kernel::evaluate(ArrayRef<Tensor> operands) const {
   func::FuncOp function = prepared->function;
   assert(operands.size() == function.getNumArguments() &&
          "as many operands as arguments");
-  LaunchState launch(*prepared, Grid());
+  LaunchState launch(*prepared, Grid(), /*cancel=*/nullptr);
   Program program(launch, 0);
   for (auto [argument, operand] :
        llvm::zip_equal(function.getArguments(), operands))

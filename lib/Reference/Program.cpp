@@ -114,6 +114,8 @@ void Program::assign(ValueRange targets, ValueRange sources) {
 }
 
 LogicalResult Program::run(Block &block) {
+  if (launch.isCancelled())
+    return failure();
   const HandlerTable &handlers = getHandlers();
   for (Operation &op : block.without_terminator())
     if (failed(handlers.lookup(op.getName().getTypeID())(*this, &op)))

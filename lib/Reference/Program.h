@@ -130,8 +130,9 @@ struct PreparedKernel {
 /// What all programs of a launch share.
 class LaunchState {
 public:
-  LaunchState(const PreparedKernel &kernel, const Grid &grid)
-      : kernel(kernel), grid(grid) {}
+  LaunchState(const PreparedKernel &kernel, const Grid &grid,
+              const std::atomic<bool> *cancel)
+      : kernel(kernel), grid(grid), cancel(cancel) {}
 
   const PreparedKernel &kernel;
   const Grid grid;
@@ -153,6 +154,10 @@ public:
   bool isAfterFault(uint64_t program) const {
     return program > firstFailed.load(std::memory_order_relaxed);
   }
+  /// Whether no program need go on.
+  bool isCancelled() const {
+    return cancel && cancel->load(std::memory_order_relaxed);
+  }
   /// The error of the first program that failed, or success.
   llvm::Error takeError();
 
@@ -170,6 +175,7 @@ private:
 
   void record(Record candidate);
 
+  const std::atomic<bool> *cancel;
   std::mutex mutex;
   Record first;
   std::atomic<uint64_t> firstFailed{~uint64_t(0)};
@@ -209,7 +215,8 @@ public:
   /// Assigns all of `sources` to `targets` at once.
   void assign(mlir::ValueRange targets, mlir::ValueRange sources);
 
-  /// Runs the operations of a block up to its terminator.
+  /// Runs the operations of a block up to its terminator. A failure without a
+  /// fault is a launch that was cancelled.
   llvm::LogicalResult run(mlir::Block &block);
 
   /// Records the fault `'NAME' op MESSAGE` and returns failure.

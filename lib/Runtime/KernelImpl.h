@@ -6,6 +6,7 @@
 #include "CodeCache.h"
 #include "CompiledCode.h"
 #include "DeviceImpl.h"
+#include "tile/Formats/SymbolicExtent.h"
 #include "tile/Runtime/Compiler.h"
 
 #include <map>
@@ -17,7 +18,7 @@
 
 namespace tile::runtime {
 
-class CompilerImpl;
+struct CodeStore;
 class ReferenceKernel;
 
 /// What a variant may count on beyond what the kernel promises: a divisor for
@@ -26,7 +27,7 @@ using Divisors = std::vector<uint8_t>;
 
 class KernelImpl : public std::enable_shared_from_this<KernelImpl> {
 public:
-  KernelImpl(std::shared_ptr<CompilerImpl> compiler, CacheKey key,
+  KernelImpl(std::shared_ptr<CodeStore> store, CacheKey key,
              CompileOptions options, KernelDescription description,
              std::shared_ptr<const CompiledCode> base);
   ~KernelImpl();
@@ -47,21 +48,33 @@ public:
   Expected<std::shared_ptr<const CompiledCode::Assembled>>
   assemble(const CompiledCode &code) const;
 
+  /// What errors call argument `index`: `argument 3 (z)`.
+  const std::string &getArgumentName(size_t index) const {
+    return argumentNames[index];
+  }
+
   /// The kernel as the reference device runs it; made at the first call.
   Expected<std::shared_ptr<ReferenceKernel>> getReference();
 
-  /// Checks the arguments of a launch on `device`.
+  /// Checks the arguments of a launch on `device`; null: on none that is known.
   Expected<std::vector<CheckedArgument>>
-  check(const std::vector<Argument> &arguments, DeviceImpl &device,
+  check(const std::vector<Argument> &arguments, DeviceImpl *device,
         const LaunchOptions &options) const;
 
 private:
-  struct Variant;
+  /// A variant, and the lock that the first to ask for it holds.
+  struct Variant {
+    std::timed_mutex mutex;
+    std::shared_ptr<const CompiledCode> code;
+  };
 
-  std::shared_ptr<CompilerImpl> compiler;
+  std::shared_ptr<CodeStore> store;
   CacheKey key;
   CompileOptions options;
   KernelDescription description;
+  /// What errors call each argument: `argument 3 (z)`. A launch makes no text.
+  std::vector<std::string> argumentNames;
+  std::vector<std::vector<SymbolicExtent>> extentRules;
   std::shared_ptr<const CompiledCode> base;
   mutable std::shared_mutex variantsMutex;
   std::map<Divisors, std::shared_ptr<Variant>> variants;

@@ -27,7 +27,7 @@ using namespace tile;
 // Kernel files
 //===----------------------------------------------------------------------===//
 
-static bool isBytecode(StringRef contents) {
+bool tile::isBytecode(StringRef contents) {
   return contents.starts_with("ML\xEFR");
 }
 

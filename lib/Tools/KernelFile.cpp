@@ -70,35 +70,39 @@ Expected<func::FuncOp> KernelFile::findKernel(StringRef entry) {
     return createStringError(
         path + " has several kernels; choose one with --entry: " + listNames());
   }
-  nameArguments(*found);
+  const llvm::MemoryBuffer &buffer =
+      *sources.getMemoryBuffer(sources.getMainFileID());
+  nameArguments(*found, buffer.getBuffer(), buffer.getBufferIdentifier());
   return *found;
 }
 
-void KernelFile::eraseKernelsExcept(func::FuncOp kernel) {
+void tile::eraseKernelsExcept(ModuleOp module, func::FuncOp kernel) {
   for (auto function :
-       llvm::make_early_inc_range(module->getOps<func::FuncOp>()))
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (isKernel(function) && function != kernel)
       function.erase();
 }
 
-void KernelFile::nameArguments(func::FuncOp kernel) {
-  const llvm::MemoryBuffer &buffer =
-      *sources.getMemoryBuffer(sources.getMainFileID());
+void tile::nameArguments(func::FuncOp kernel, StringRef text, StringRef name) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(
+                                 text, name, /*RequiresNullTerminator=*/false),
+                             llvm::SMLoc());
   for (BlockArgument argument : kernel.getArguments()) {
     auto location = dyn_cast<FileLineColLoc>(argument.getLoc());
-    if (!location || location.getFilename() != buffer.getBufferIdentifier())
+    if (!location || location.getFilename() != name)
       continue;
     llvm::SMLoc at = sources.FindLocForLineAndColumn(
         sources.getMainFileID(), location.getLine(), location.getColumn());
     if (!at.isValid())
       continue;
-    StringRef text(at.getPointer(), buffer.getBufferEnd() - at.getPointer());
-    if (!text.consume_front("%"))
+    StringRef rest(at.getPointer(), text.end() - at.getPointer());
+    if (!rest.consume_front("%"))
       continue; // Bytecode, or a text that was generated from another one.
-    StringRef name = text.take_while([](char c) {
+    StringRef argumentName = rest.take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("_$.-").contains(c);
     });
-    argument.setLoc(
-        NameLoc::get(StringAttr::get(kernel.getContext(), name), location));
+    argument.setLoc(NameLoc::get(
+        StringAttr::get(kernel.getContext(), argumentName), location));
   }
 }

@@ -199,7 +199,7 @@ static Error run(const llvm::opt::InputArgList &args) {
   if (request.onEmulator) {
     if (Error error = kernel->checkArguments(arguments->getArguments()))
       return error;
-    (*file)->eraseKernelsExcept(*function);
+    eraseKernelsExcept((*file)->getModule(), *function);
     Expected<emulator::LaunchResult> result =
         runOnEmulator(*function, request.input, *arguments, request.compile,
                       request.emulator);
@@ -210,9 +210,10 @@ static Error run(const llvm::opt::InputArgList &args) {
     const emulator::Dim3 &extents = request.emulator.launch.grid;
     reference::Grid grid;
     grid.extents = {extents.x, extents.y, extents.z};
-    if (Error error =
-            kernel->launch(grid, arguments->getArguments(),
-                           request.emulator.launch.hostThreads, &unwritten))
+    reference::LaunchOptions options;
+    options.threads = request.emulator.launch.hostThreads;
+    options.unwritten = &unwritten;
+    if (Error error = kernel->launch(grid, arguments->getArguments(), options))
       return reportFault(std::move(error));
   }
 

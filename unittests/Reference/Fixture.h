@@ -154,7 +154,9 @@ protected:
     llvm::Expected<Kernel> kernel = Kernel::prepare(function);
     if (!kernel)
       return getMessage(kernel.takeError());
-    return getMessage(kernel->launch(grid, arguments, threads));
+    LaunchOptions options;
+    options.threads = threads;
+    return getMessage(kernel->launch(grid, arguments, options));
   }
 
   /// An array over `values`, which must stay where they are.

@@ -60,10 +60,13 @@ TEST_F(LaunchTest, CountsTheElementsThatNoProgramWrote) {
   ASSERT_TRUE(bool(kernel));
   llvm::SmallVector<int64_t> unwritten;
   for (auto [programs, expected] : {std::pair(1, 12), {3, 6}, {5, 0}, {9, 0}}) {
+    LaunchOptions options;
+    options.threads = 2;
+    options.unwritten = &unwritten;
     EXPECT_EQ(getMessage(kernel->launch(
                   {{programs, 1, 1}},
                   {z, makeBuffer(input, {16}, /*readOnly=*/true), Scalar{1}},
-                  /*threads=*/2, &unwritten)),
+                  options)),
               "success");
     EXPECT_EQ(unwritten, (llvm::SmallVector<int64_t>{expected, 0, 0}));
   }

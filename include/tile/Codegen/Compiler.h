@@ -13,6 +13,8 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/LogicalResult.h"
 
+#include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,11 @@ struct CompileOptions {
   unsigned ptxVersion = 0; ///< 88 is `.version 8.8`; 0: lowest possible.
   bool lineInfo = false;   ///< `.loc` for the lines of the source.
   std::string dumpStages;  ///< Folder for the IR after each stage, or "".
+  /// Called with the name of each stage ("source", "layouts", "nvvm", "llvm",
+  /// "ptx") and its text.
+  std::function<void(llvm::StringRef name, llvm::StringRef text)> onStage;
+  /// Set by another thread to end the compilation between two stages.
+  const std::atomic<bool> *cancel = nullptr;
 };
 
 /// How to launch one kernel of a compiled module.

@@ -9,7 +9,7 @@
 //     kernel->launch({{4, 8, 1}}, {z, x, Scalar{alpha}});
 //
 // Loops of a kernel may run for ever (`scf.while`); the interpreter sets no
-// limit of its own.
+// limit of its own, but a launch can be cancelled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,8 @@
 #include "llvm/Support/Error.h"
 
 #include <array>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -39,6 +41,21 @@ namespace tile::reference {
 /// 65535 by 65535, as a GPU does.
 struct Grid {
   std::array<int64_t, 3> extents = {1, 1, 1};
+};
+
+/// How a launch runs.
+struct LaunchOptions {
+  /// Threads of this machine; 0: one per CPU. Results do not depend on it.
+  unsigned threads = 0;
+  /// Set by another thread to end the launch with an error, also in the middle
+  /// of a program that loops for ever.
+  const std::atomic<bool> *cancel = nullptr;
+  /// Called now and then with the programs done so far, from any thread, one
+  /// call at a time.
+  std::function<void(uint64_t done, uint64_t total)> progress;
+  /// Receives, for each argument, how many elements of the array no program
+  /// wrote: 0 for a scalar and for a read-only array. May be null.
+  llvm::SmallVectorImpl<int64_t> *unwritten = nullptr;
 };
 
 /// The code of a scalar argument, in the low bits.
@@ -89,24 +106,22 @@ public:
 
   /// Checks arguments against the kernel's signature: their number, element
   /// sizes, ranks, static extents and strides, the divisibility that
-  /// `tile.shape_divisible_by` and `tile.stride_divisible_by` promise, 16-byte
-  /// alignment, and that each array lies inside its allocation. The error names
+  /// `tile.shape_divisible_by` and `tile.stride_divisible_by` promise, that
+  /// extents agree as `tile.extents` says, 16-byte alignment, and that each
+  /// array lies inside its allocation. The error names
   /// the argument, what was expected and what was found.
   llvm::Error checkArguments(llvm::ArrayRef<Argument> arguments) const;
 
-  /// Runs every tile program of `grid`, on `threads` threads (0: one per CPU).
-  /// Checks the arguments first.
+  /// Runs every tile program of `grid`. Checks the arguments first.
   ///
   /// An error while it runs is a `Fault`, the same one whatever the number of
   /// threads: that of the first program, in the order of the grid, that fails.
   /// Arrays may be half written then. Two programs that write one element are
   /// an error even where the values agree. Arrays must not overlap.
   ///
-  /// `unwritten` receives, for each argument, how many elements of the array no
-  /// program wrote: 0 for a scalar and for a read-only array.
+  /// Several threads may launch one kernel at a time.
   llvm::Error launch(const Grid &grid, llvm::ArrayRef<Argument> arguments,
-                     unsigned threads = 0,
-                     llvm::SmallVectorImpl<int64_t> *unwritten = nullptr) const;
+                     const LaunchOptions &options = {}) const;
 
   /// Calls the function as the only program of a grid and returns its results.
   /// Requires: operands and results are scalars and tiles, and `operands` have

@@ -48,6 +48,9 @@ struct SourceLocation {
   std::string file;
   unsigned line = 0;
   unsigned column = 0;
+
+  /// `FILE:LINE:COLUMN`, as far as it is known.
+  std::string str() const;
 };
 
 /// One message of the compiler.

@@ -29,11 +29,15 @@ namespace tile {
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readKernelFile(llvm::StringRef path, const TemplateConstants &constants);
 
+/// Whether a kernel is MLIR bytecode, by its first bytes.
+bool isBytecode(llvm::StringRef contents);
+
 /// Returns an error if `buffer` holds MLIR bytecode that its reader does not
 /// survive: LLVM's reader takes some damaged files for sizes and pointers. The
 /// trial is made in a process of its own. Text passes; a file that the reader
 /// refuses in good order does too, and gets its diagnostic when it is parsed.
-/// Call before any thread is started.
+/// The process is forked; a copy that has not finished within a minute counts as
+/// one that failed.
 llvm::Error checkBytecode(llvm::MemoryBufferRef buffer,
                           const mlir::DialectRegistry &registry);
 

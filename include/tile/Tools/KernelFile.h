@@ -43,13 +43,8 @@ public:
   /// `NameLoc`: MLIR itself forgets names, and errors should use them.
   llvm::Expected<mlir::func::FuncOp> findKernel(llvm::StringRef entry);
 
-  /// Erases every kernel but `kernel`: the others need not compile.
-  void eraseKernelsExcept(mlir::func::FuncOp kernel);
-
 private:
   KernelFile();
-
-  void nameArguments(mlir::func::FuncOp kernel);
 
   std::string path;
   llvm::SourceMgr sources;
@@ -57,6 +52,15 @@ private:
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
+
+/// Gives the arguments of a kernel of the file `name`, whose text is `text`,
+/// the names that they have there, as `NameLoc`. Where they have none, as in
+/// bytecode, they stay as they are.
+void nameArguments(mlir::func::FuncOp kernel, llvm::StringRef text,
+                   llvm::StringRef name);
+
+/// Erases every kernel of a module but `kernel`: the others need not compile.
+void eraseKernelsExcept(mlir::ModuleOp module, mlir::func::FuncOp kernel);
 
 } // namespace tile
 

@@ -5,6 +5,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+// Before the pipeline, where a caller knows arguments.
+
+def TileSpecialize : Pass<"tile-specialize", "::mlir::ModuleOp"> {
+  let summary = "Puts known arguments of a kernel in";
+  let description = [{
+    Gives integer arguments of the kernel `entry` a value, which ends their being
+    arguments, and memref arguments static extents. Runs after inlining: views of
+    an array take their strides from its type. The embedded compiler does this
+    for `CompileOptions::bindings` and `shapes`.
+
+    Example, with `entry=k bind=0:8 shape=1:128x?`:
+
+    ```mlir
+    func.func @k(%n: index, %x: memref<?x?xf32>) attributes {tile.kernel} {
+    // becomes
+    func.func @k(%x: memref<128x?xf32>) attributes {tile.kernel} {
+      %n = arith.constant 8 : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"",
+           "The kernel; may be left out where there is only one">,
+    ListOption<"bindings", "bind", "std::string",
+               "`ARGUMENT:VALUE`, arguments by number">,
+    ListOption<"shapes", "shape", "std::string",
+               "`ARGUMENT:EXTENTS` such as 2:128x?">,
+  ];
+}
+
 // In the order in which the pipeline runs them.
 
 def TileCheckKernels : Pass<"tile-check-kernels", "::mlir::ModuleOp"> {

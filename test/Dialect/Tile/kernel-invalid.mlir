@@ -285,3 +285,24 @@ func.func @kernel_c14() attributes {tile.kernel, tile.group_programs = 1025 : i3
 func.func @kernel_c9() attributes {tile.group_programs = 8 : i32} {
   return
 }
+
+// -----
+
+// expected-error @below {{expects 'tile.extents' of argument 0 to be an array of 2 strings, but got ["M"]}}
+func.func @kernel_c15(%x: memref<?x?xf32> {tile.extents = ["M"]}) attributes {tile.kernel} {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'tile.extents' of argument 0 to hold names, names divided by an integer such as "K/16", integers and empty strings, but got "K/0"}}
+func.func @kernel_c15(%x: memref<?x?xf32> {tile.extents = ["M", "K/0"]}) attributes {tile.kernel} {
+  return
+}
+
+// -----
+
+// expected-error @below {{expects 'tile.extents' on a memref argument, but argument 1 is not one}}
+func.func @kernel_c10(%x: memref<?x?xf32>, %n: index {tile.extents = ["M"]}) attributes {tile.kernel} {
+  return
+}

@@ -180,7 +180,7 @@ static Expected<Source> load(const Request &request) {
   Expected<func::FuncOp> kernel = (*file)->findKernel(request.entry);
   if (!kernel)
     return kernel.takeError();
-  (*file)->eraseKernelsExcept(*kernel);
+  eraseKernelsExcept((*file)->getModule(), *kernel);
   return Source{std::move(*file), *kernel};
 }
 
