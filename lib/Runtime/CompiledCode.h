@@ -48,10 +48,16 @@ struct CompiledCode {
             const std::function<Expected<std::shared_ptr<void>>()> &load) const;
 
 private:
+  /// A lock for each device: one GPU does not wait until another has loaded.
+  struct Loaded {
+    std::mutex mutex;
+    std::shared_ptr<void> value;
+  };
+
   mutable std::mutex assembleMutex;
   mutable std::shared_ptr<const Assembled> assembled;
-  mutable std::mutex loadMutex;
-  mutable std::map<const void *, std::shared_ptr<void>> loaded;
+  mutable std::mutex loadMutex; ///< Of the map, not of its elements.
+  mutable std::map<const void *, Loaded> loaded;
 };
 
 /// All that is known of a kernel without its module.
@@ -66,13 +72,18 @@ struct KernelDescription {
   std::string module;
 };
 
-/// The forms of both on disk. A text that was not written by the same version
-/// of these functions reads as nullopt.
+/// The forms on disk. Any text that these functions did not write, in this
+/// version, reads as nullopt or as an object that they could have written:
+/// enumerators exist, each array has as many strides as extents, and `abi`
+/// names parameters and dimensions that there are.
 std::string serialize(const CompiledCode &code);
+std::string serialize(const CompiledCode::Assembled &assembled);
 std::string serialize(const KernelDescription &description,
                       const CompiledCode &code);
 std::optional<std::shared_ptr<CompiledCode>>
 deserializeCode(llvm::StringRef text);
+std::optional<CompiledCode::Assembled>
+deserializeAssembled(llvm::StringRef text);
 std::optional<std::pair<KernelDescription, std::shared_ptr<CompiledCode>>>
 deserializeKernel(llvm::StringRef text);
 
