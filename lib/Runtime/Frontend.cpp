@@ -144,7 +144,8 @@ private:
       break;
     }
     result.location = getLocation(diagnostic.getLocation());
-    result.message = diagnostic.str();
+    // Some of MLIR's own end with a blank.
+    result.message = StringRef(diagnostic.str()).rtrim().str();
   }
 
   std::vector<rt::Diagnostic> diagnostics;
@@ -176,7 +177,7 @@ static func::FuncOp getKernel(ModuleOp module, StringRef entry) {
 static rt::Expected<std::string> expand(std::string_view text,
                                         const std::string &name,
                                         const rt::CompileOptions &options) {
-  TemplateConstants constants;
+  TemplateConstants constants(/*prefix=*/"constant ");
   for (const auto &[constant, value] : options.constants)
     if (llvm::Error error = constants.add(constant, value))
       return makeError(ErrorCode::InvalidArgument,

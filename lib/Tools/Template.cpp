@@ -55,6 +55,10 @@ const std::string *TemplateConstants::find(StringRef name) const {
   return entry == values.end() ? nullptr : &entry->second;
 }
 
+std::string TemplateConstants::describe(StringRef name) const {
+  return (prefix + name + "=" + *find(name)).str();
+}
+
 //===----------------------------------------------------------------------===//
 // TemplateError
 //===----------------------------------------------------------------------===//
@@ -149,8 +153,8 @@ StringRef Expander::readName() {
 std::optional<int64_t> Expander::nameValue(StringRef name, size_t begin) {
   const std::string *value = constants.find(name);
   if (!value)
-    return fail(begin, "no value for '" + name + "'; give one with -D" + name +
-                           "=VALUE");
+    return fail(begin, "no value for '" + name + "'; give one with " +
+                           constants.getPrefix() + name + "=VALUE");
   used.insert(name);
   int64_t integer;
   if (StringRef(*value).getAsInteger(10, integer))
@@ -259,8 +263,8 @@ bool Expander::placeholder(std::string &out) {
       ++position;
       const std::string *value = constants.find(name);
       if (!value) {
-        fail(begin,
-             "no value for '" + name + "'; give one with -D" + name + "=VALUE");
+        fail(begin, "no value for '" + name + "'; give one with " +
+                        constants.getPrefix() + name + "=VALUE");
         return false;
       }
       used.insert(name);
@@ -297,9 +301,8 @@ Expected<std::string> Expander::run() {
   cantFail(std::move(error));
   for (const std::string &name : constants.getNames())
     if (!used.contains(name))
-      return createStringError("-D" + name + "=" + *constants.find(name) +
-                               " is not used: " + file + " has no ${" + name +
-                               "}");
+      return createStringError(constants.describe(name) + " is not used: " +
+                               file + " has no ${" + name + "}");
   return out;
 }
 

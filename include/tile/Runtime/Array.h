@@ -80,10 +80,11 @@ struct TensorRef {
     readOnly = true;
   }
 
-  /// Product of the extents.
+  /// Product of the extents; -1 where that exceeds 63 bits or one is negative.
   int64_t getNumElements() const;
   /// Bytes from the first element to the end of the last one, gaps included; 0
-  /// where there is no element, -1 where that exceeds 63 bits.
+  /// where there is no element, -1 where that exceeds 63 bits or where extents
+  /// and strides make no array: a negative one, or not as many of both.
   int64_t getSpanBytes() const;
   /// Whether elements are in row-major order without gaps.
   bool isContiguous() const;
@@ -128,7 +129,8 @@ public:
   /// Device memory: an address that the host cannot read.
   void *getData() const { return ref.data; }
 
-  /// Copies the whole array from or to host memory and waits for it.
+  /// Copies the whole array from or to host memory and waits for it, but not
+  /// for streams that use the array: synchronize those first.
   Status copyFromHost(const void *source);
   Status copyToHost(void *destination) const;
   /// The same in the order of a stream; host memory must stay as it is until

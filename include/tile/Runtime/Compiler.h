@@ -97,7 +97,8 @@ struct CacheOptions {
   /// Whether to use a folder at all. The environment's TILE_CACHE_DISABLE, set
   /// to anything but 0 and nothing, says no for every compiler.
   bool useDisk = true;
-  /// What the folder may take; the entries used least recently go first.
+  /// What the folder may take; the entries used least recently go first. 0: no
+  /// folder is used.
   uint64_t maxDiskBytes = uint64_t(1) << 30;
   /// Kernels kept in memory; those used least recently go first. 0: none.
   size_t maxKernels = 1024;

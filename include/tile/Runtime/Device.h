@@ -104,7 +104,9 @@ private:
   std::shared_ptr<EventImpl> impl;
 };
 
-/// Work of one device, done in the order in which it was given.
+/// Work of one device, done in the order in which it was given. Once some of it
+/// has failed, the rest is not run, and its events give the same error. Work
+/// that was given is done even where the last handle of the stream goes before.
 class Stream {
 public:
   /// A new stream. On a GPU it does not wait for the default stream. On the

@@ -109,6 +109,9 @@ struct Grid {
 class Argument {
 public:
   Argument(const TensorRef &array) : value(array) {}
+  /// `memory` is let go, on any thread, when the launch is complete.
+  Argument(const TensorRef &array, std::shared_ptr<void> memory)
+      : value(array), memory(std::move(memory)) {}
   Argument(const Buffer &buffer)
       : value(buffer.getRef()), memory(buffer.memory) {}
   Argument(bool number) : value(static_cast<int64_t>(number)) {}
@@ -126,7 +129,7 @@ public:
   const double *getFloat() const { return std::get_if<double>(&value); }
   /// Whether the integer is one above 2^63 - 1, held as its two's complement.
   bool isLargeInteger() const { return isLarge; }
-  /// Keeps the memory of a buffer alive.
+  /// Keeps the memory of a buffer, or of the caller's, alive.
   const std::shared_ptr<void> &getMemory() const { return memory; }
 
 private:

@@ -14,5 +14,6 @@
 #include "tile/Runtime/Error.h"
 #include "tile/Runtime/Kernel.h"
 #include "tile/Runtime/KernelLibrary.h"
+#include "tile/Runtime/Quantize.h"
 
 #endif // TILE_RUNTIME_RUNTIME_H

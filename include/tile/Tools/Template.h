@@ -33,6 +33,9 @@ namespace tile {
 /// The constants that a template is instantiated with.
 class TemplateConstants {
 public:
+  /// `prefix` is what errors put before `NAME=VALUE`: how a user gives one.
+  explicit TemplateConstants(llvm::StringRef prefix = "-D") : prefix(prefix) {}
+
   /// Adds a constant. The name must be an identifier, the value a non-empty
   /// text of one line, and a name has one value only.
   llvm::Error add(llvm::StringRef name, llvm::StringRef value);
@@ -42,10 +45,15 @@ public:
   bool empty() const { return values.empty(); }
   /// The value of `name`, or nullptr.
   const std::string *find(llvm::StringRef name) const;
+  llvm::StringRef getPrefix() const { return prefix; }
+  /// How errors call the constant `name`: `-DNAME=VALUE`. Requires: there is
+  /// one.
+  std::string describe(llvm::StringRef name) const;
   /// Every name, in the order in which they were added.
   llvm::ArrayRef<std::string> getNames() const { return names; }
 
 private:
+  std::string prefix;
   llvm::StringMap<std::string> values;
   std::vector<std::string> names;
 };
