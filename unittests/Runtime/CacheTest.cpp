@@ -2,7 +2,6 @@
 
 #include "CacheFixture.h"
 
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Regex.h"
 
 #include <set>
@@ -39,14 +38,20 @@ TEST(CacheKeyTest, FieldsDoNotRunIntoEachOther) {
       builder.add("");
     keys.insert(builder.get().str());
   }
-  // A text of eight bytes, and its length and those bytes as numbers.
+  EXPECT_EQ(keys.size(), lists);
+}
+
+TEST(CacheKeyTest, TextsAreNotTakenForNumbers) {
   std::string bytes("12345678");
   uint64_t number = support::endian::read64le(bytes.data());
-  keys.insert(CacheKeyBuilder().add(bytes).get().str());
-  keys.insert(CacheKeyBuilder().add(uint64_t(8)).add(number).get().str());
-  keys.insert(CacheKeyBuilder().add(number).add(uint64_t(8)).get().str());
-  keys.insert(CacheKeyBuilder().add(number).get().str());
-  EXPECT_EQ(keys.size(), lists + 4);
+  auto isText = [&](const std::string &text) {
+    return CacheKeyBuilder().add(text).get() ==
+           CacheKeyBuilder().add(uint64_t(text.size())).add(number).get();
+  };
+  EXPECT_FALSE(isText(bytes));
+  // Whatever byte stands before a number.
+  for (unsigned kind = 0; kind < 256; ++kind)
+    EXPECT_FALSE(isText(char(kind) + bytes)) << kind;
 }
 
 TEST(CacheKeyTest, EqualListsGiveEqualKeys) {
@@ -277,10 +282,17 @@ TEST_F(DamagedEntryTest, EveryOtherLengthIsSeen) {
     writeFile(getPath(makeKey(1)), good + std::string(more, '\0'));
     EXPECT_TRUE(isRefused()) << more;
   }
-  // A file without blocks: what it claims takes no memory.
-  writeFile(getPath(makeKey(1)), good);
-  ASSERT_EQ(::truncate(getPath(makeKey(1)).c_str(), off_t(1) << 40), 0);
-  EXPECT_TRUE(isRefused());
+  // A file without blocks: what it and its header claim takes no memory.
+  uint64_t overhead = good.size() - contents.size(), size = uint64_t(1) << 40;
+  for (uint64_t claim : {uint64_t(contents.size()), size - overhead}) {
+    std::string bad = good;
+    size_t length = bad.find(contents) - 8;
+    ASSERT_EQ(support::endian::read64le(&bad[length]), contents.size());
+    support::endian::write64le(&bad[length], claim);
+    writeFile(getPath(makeKey(1)), bad);
+    ASSERT_EQ(::truncate(getPath(makeKey(1)).c_str(), size), 0);
+    EXPECT_TRUE(isRefused()) << claim;
+  }
 }
 
 TEST_F(DamagedEntryTest, TheEntryOfAnotherKeyIsSeen) {
