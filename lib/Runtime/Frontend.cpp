@@ -3,10 +3,10 @@
 #include "Frontend.h"
 
 #include "CompilerImpl.h"
+#include "DiagnosticCollector.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
@@ -43,20 +43,6 @@ static const DialectRegistry &getRegistry() {
   return registry;
 }
 
-static SourceLocation getLocation(Location location) {
-  SourceLocation result;
-  location->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    result.file = file.getFilename().str();
-    result.line = file.getLine();
-    result.column = file.getColumn();
-    return WalkResult::interrupt();
-  });
-  return result;
-}
-
 static std::string print(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -83,7 +69,7 @@ public:
     result.name = remark.getRemarkName().str();
     result.category = remark.getCategoryName().str();
     result.function = remark.getFunction().str();
-    result.location = getLocation(remark.getLocation());
+    result.location = getSourceLocation(remark.getLocation());
     for (const auto &field : remark.getArgs())
       result.fields.push_back({field.key, field.val});
   }
@@ -97,12 +83,7 @@ class Session {
 public:
   Session()
       : context(getRegistry(), MLIRContext::Threading::DISABLED),
-        handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          add(diagnostic);
-          for (mlir::Diagnostic &note : diagnostic.getNotes())
-            add(note);
-          return success();
-        }) {
+        diagnostics(&context) {
     context.printOpOnDiagnostic(false);
   }
 
@@ -122,35 +103,12 @@ public:
 
   /// The error that what has been diagnosed makes of `message`.
   rt::Error makeError(std::string message) {
-    return rt::Error(ErrorCode::InvalidKernel, std::move(message),
-                     std::move(diagnostics));
+    return diagnostics.makeError(std::move(message));
   }
 
 private:
-  void add(mlir::Diagnostic &diagnostic) {
-    rt::Diagnostic &result = diagnostics.emplace_back();
-    switch (diagnostic.getSeverity()) {
-    case DiagnosticSeverity::Error:
-      result.severity = rt::Diagnostic::Severity::Error;
-      break;
-    case DiagnosticSeverity::Warning:
-      result.severity = rt::Diagnostic::Severity::Warning;
-      break;
-    case DiagnosticSeverity::Remark:
-      result.severity = rt::Diagnostic::Severity::Remark;
-      break;
-    case DiagnosticSeverity::Note:
-      result.severity = rt::Diagnostic::Severity::Note;
-      break;
-    }
-    result.location = getLocation(diagnostic.getLocation());
-    // Some of MLIR's own end with a blank.
-    result.message = StringRef(diagnostic.str()).rtrim().str();
-  }
-
-  std::vector<rt::Diagnostic> diagnostics;
   MLIRContext context;
-  ScopedDiagnosticHandler handler;
+  DiagnosticCollector diagnostics;
 };
 } // namespace
 

@@ -485,8 +485,8 @@ TEST_F(KernelTest, SpecializesForWhatDivides) {
   EXPECT_EQ(wide.z, other.z);
   EXPECT_EQ(kernel->getNumVariants(), 2u);
 
-  // Rows of 31 bytes: nothing but the promises.
-  LinearData odd(7, 9, 62);
+  // Rows of 23 pairs and 3 scales: nothing but the promises.
+  LinearData odd(7, 9, 46);
   ptx = kernel->getPtxFor(odd.getArguments());
   ASSERT_TRUE(bool(ptx));
   EXPECT_EQ(ptx->find("cp.async"), std::string::npos);
