@@ -128,21 +128,28 @@ static SmallVector<uint32_t> getThreadSpan(const LinearLayout &from) {
 
 /// Builds the fragment of `layout` whose register `r` is made by `element` (an
 /// element as a scalar) or, where whole words move, `word` for the word that
-/// starts at register `r`.
+/// starts at register `r`. Registers that read one place are made once.
 static Fragment rebuild(Emitter &emit, const Fragment &source,
                         const LinearLayout &layout, const LinearLayout &from,
                         llvm::function_ref<Value(unsigned)> element,
                         llvm::function_ref<Value(unsigned)> word) {
   unsigned registers = 1u << layout.getDomain().bitsOf("register");
   Fragment result{source.elementType, layout, {}};
+  llvm::DenseMap<uint32_t, Value> made; // by place
+  auto make = [&](llvm::function_ref<Value(unsigned)> get, unsigned r) {
+    Value &value = made[from(r)];
+    if (!value)
+      value = get(r);
+    return value;
+  };
   if (!source.isPacked() || keepsWords(source, from)) {
     for (unsigned r = 0; r < registers; r += source.perValue())
-      result.values.push_back(word(r));
+      result.values.push_back(make(word, r));
     return result;
   }
   SmallVector<Value> bits;
   for (unsigned r = 0; r < registers; ++r)
-    bits.push_back(element(r));
+    bits.push_back(make(element, r));
   return Fragment::fromBits(emit, source.elementType, layout, bits);
 }
 
