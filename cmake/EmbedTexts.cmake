@@ -1,0 +1,13 @@
+# Run by tile_embed_texts: writes FILES into OUTPUT, as C++.
+set(delimiter "tile_text")
+set(content "// Made from files in share; edit those.\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} text)
+  string(FIND "${text}" ")${delimiter}\"" end)
+  if(NOT end EQUAL -1)
+    message(FATAL_ERROR "${file} contains what ends a raw string")
+  endif()
+  string(APPEND content "{\"${name}\", R\"${delimiter}(${text})${delimiter}\"},\n")
+endforeach()
+file(WRITE ${OUTPUT} "${content}")
