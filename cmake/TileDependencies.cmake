@@ -15,9 +15,16 @@ set(TILE_MAY_LINK_TileEmulator TileEmulatorSyntax TileFormats)
 set(TILE_MAY_LINK_TileTransforms TileDialect TileFormats TileLayout TileTarget MLIR)
 set(TILE_MAY_LINK_TileConversion TileDialect TileFormats TileLayout TileTarget
     TileTransforms MLIR)
+set(TILE_MAY_LINK_TileCodegen TileConversion TileDialect TileFormats TileLayout
+    TileTarget TileTransforms MLIR)
 set(TILE_MAY_LINK_TileTools TileFormats MLIR)
 set(TILE_MAY_LINK_TileEmulatorTools TileEmulator TileEmulatorSyntax TileFormats
     TileTools MLIR)
+# The runtime brings them together; nothing above but its C face may know it.
+set(TILE_MAY_LINK_TileRuntime TileCodegen TileConversion TileDialect TileEmulator
+    TileEmulatorSyntax TileFormats TileLayout TilePtxas TileReference TileTarget
+    TileTools TileTransforms MLIR)
+set(TILE_MAY_LINK_TileCAPI TileRuntime ${TILE_MAY_LINK_TileRuntime})
 
 # Every target that `library` links, directly or not, in `out`.
 function(tile_get_links library out)

@@ -26,7 +26,20 @@ FORBIDDEN_INCLUDES = {
     "Emulator": r"mlir/(?!Support/)|tile/(?!Emulator/|Formats/)",
     "Transforms": r"tile/(Conversion|Codegen|Reference|Tools)/",
     "Conversion": r"tile/(Codegen|Reference|Tools)/",
+    "Codegen": r"tile/(Reference|Emulator|Runtime|Tools)/",
+    "CAPI": r"mlir/|llvm/|tile/(?!Runtime/)",
 }
+
+# Headers that programs without MLIR include; those for programs with it.
+RUNTIME_HEADERS = r"mlir/|llvm/|tile/(?!Runtime/)"
+BUILDER_HEADERS = {"KernelBuilder.h"}
+
+# What a library may use of those that it links by way of others.
+MAY_USE = {"TileCAPI": {"TileRuntime"}}
+
+# How one loads the driver, and the folder that may.
+DRIVER = re.compile(r"libcuda|dlopen|<cuda")
+DRIVER_FOLDER = "Runtime"
 
 
 def read_rules():
@@ -34,7 +47,12 @@ def read_rules():
     text = (SOURCE / "cmake" / "TileDependencies.cmake").read_text()
     rules = {}
     for name, body in re.findall(r"^set\(TILE_MAY_LINK_(\w+)([^)]*)\)", text, re.M):
-        rules[name] = set(re.findall(r"\w+", body))
+        words = set(re.findall(r"\w+", body))
+        for word in list(words):
+            if word.startswith("TILE_MAY_LINK_"):
+                words.remove(word)
+                words |= rules[word.removeprefix("TILE_MAY_LINK_")]
+        rules[name] = words
     return rules
 
 
@@ -67,6 +85,7 @@ def check_objects(build):
     for name, allowed in rules.items():
         if name not in symbols:
             continue
+        allowed = MAY_USE.get(name, allowed)
         undefined = symbols[name][1]
         if "MLIR" not in allowed:
             for symbol in sorted(undefined):
@@ -79,22 +98,47 @@ def check_objects(build):
                 yield f"{name} uses {other}: {symbol}"
 
 
+def find_sources(root):
+    """Yields the C++ files of a folder."""
+    for path in sorted(root.rglob("*")):
+        if path.suffix in (".h", ".cpp"):
+            yield path
+
+
+def find_lines(path, pattern):
+    """Yields the lines of a file that a pattern is found in, as messages."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if pattern.search(line):
+            yield f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+
+
 def check_includes():
     for folder, pattern in FORBIDDEN_INCLUDES.items():
         forbidden = re.compile(rf'^\s*#include "({pattern})')
         for root in (SOURCE / "include" / "tile", SOURCE / "lib"):
-            for path in sorted((root / folder).rglob("*")):
-                if path.suffix not in (".h", ".cpp"):
-                    continue
-                for number, line in enumerate(path.read_text().splitlines(), 1):
-                    if forbidden.match(line):
-                        yield f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+            for path in find_sources(root / folder):
+                yield from find_lines(path, forbidden)
+    forbidden = re.compile(rf'^\s*#include ["<]({RUNTIME_HEADERS})')
+    for path in find_sources(SOURCE / "include" / "tile" / "Runtime"):
+        if path.name not in BUILDER_HEADERS:
+            yield from find_lines(path, forbidden)
+
+
+def check_driver():
+    """One library talks to a driver."""
+    for root in (SOURCE / "include" / "tile", SOURCE / "lib"):
+        for path in find_sources(root):
+            if path.relative_to(root).parts[0] != DRIVER_FOLDER:
+                yield from find_lines(path, DRIVER)
+    for path in find_sources(SOURCE / "tools"):
+        yield from find_lines(path, DRIVER)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: check-dependencies.py BUILD")
-    problems = [*check_objects(pathlib.Path(sys.argv[1])), *check_includes()]
+    build = pathlib.Path(sys.argv[1])
+    problems = [*check_objects(build), *check_includes(), *check_driver()]
     for problem in problems:
         print(f"check-dependencies: error: {problem}")
     return bool(problems)
