@@ -10,8 +10,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <chrono>
-
 using namespace tile::runtime;
 
 const char *tile::runtime::getVersion() { return TILE_VERSION; }
@@ -21,14 +19,6 @@ std::vector<std::string> tile::runtime::getTargets() {
   for (const TargetInfo &target : tile::getTargets())
     names.push_back(target.name.str());
   return names;
-}
-
-bool tile::runtime::lockOrCancel(std::unique_lock<std::timed_mutex> &lock,
-                                 const std::atomic<bool> *cancel) {
-  while (!lock.try_lock_for(std::chrono::milliseconds(20)))
-    if (cancel && *cancel)
-      return false;
-  return true;
 }
 
 Error tile::runtime::makeCancelled() {
@@ -188,8 +178,8 @@ CompilerImpl::compile(std::string_view text, CompileOptions options,
     return make(key, text, options, name);
 
   std::shared_ptr<Entry> entry = getEntry(key);
-  std::unique_lock<std::timed_mutex> lock(entry->mutex, std::defer_lock);
-  if (!lockOrCancel(lock, options.cancel))
+  GateScope scope(entry->gate, options.cancel);
+  if (!scope)
     return makeCancelled();
   if (entry->kernel) {
     ++store->memoryHits;

@@ -5,6 +5,7 @@
 
 #include "CodeCache.h"
 #include "CompiledCode.h"
+#include "Gate.h"
 #include "tile/Runtime/Compiler.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -47,10 +48,10 @@ public:
   void clearMemory();
 
 private:
-  /// A kernel, and the lock that the first to ask for it holds while it makes
+  /// A kernel, and the gate that the first to ask for it holds while it makes
   /// it.
   struct Entry {
-    std::timed_mutex mutex;
+    Gate gate;
     std::shared_ptr<KernelImpl> kernel;
     std::list<CacheKey>::iterator age;
   };
@@ -69,11 +70,7 @@ private:
   std::list<CacheKey> ages; ///< The one used last first.
 };
 
-/// Waits for a lock; false where the caller was asked to stop first.
-bool lockOrCancel(std::unique_lock<std::timed_mutex> &lock,
-                  const std::atomic<bool> *cancel);
-
-/// The error of those who were.
+/// The error of those who were asked to stop.
 Error makeCancelled();
 
 } // namespace tile::runtime

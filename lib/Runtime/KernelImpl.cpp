@@ -58,7 +58,7 @@ KernelImpl::getVariant(const Divisors &divisors) {
       slot = std::make_shared<Variant>();
     variant = slot;
   }
-  std::lock_guard<std::timed_mutex> lock(variant->mutex);
+  std::lock_guard<std::mutex> lock(variant->mutex);
   if (variant->code)
     return variant->code;
 

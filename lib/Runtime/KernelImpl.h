@@ -64,7 +64,7 @@ public:
 private:
   /// A variant, and the lock that the first to ask for it holds.
   struct Variant {
-    std::timed_mutex mutex;
+    std::mutex mutex;
     std::shared_ptr<const CompiledCode> code;
   };
 

@@ -1,5 +1,6 @@
 //===- CompilerTest.cpp - What a compiler remembers -----------------------===//
 
+#include "Gate.h"
 #include "RuntimeFixture.h"
 
 #include <atomic>
@@ -227,28 +228,21 @@ TEST_F(CompilerTest, DifferentKeysAreCompiledAtOnce) {
   EXPECT_EQ(compiler.getCacheStatistics().compilations, 8u);
 }
 
-TEST_F(CompilerTest, WaitingCanBeStopped) {
-  Compiler compiler = makeCompiler();
-  std::atomic<bool> inside{false}, go{false}, stop{false};
-  // Without caches nobody waits: the first is held in its stage, and the second
-  // is another compilation.
-  CompileOptions options;
-  options.target = "sm_80";
-  options.onStage = [&](const Stage &) {
-    inside = true;
-    while (!go)
-      std::this_thread::yield();
-  };
-  std::thread first([&] {
-    EXPECT_TRUE(bool(compiler.compile(kScaleKernel, options, "k.mlir")));
-  });
-  while (!inside)
-    std::this_thread::yield();
-  CompileOptions plain;
-  plain.target = "sm_80";
-  EXPECT_TRUE(bool(compiler.compile(kScaleKernel, plain, "k.mlir")));
-  go = true;
-  first.join();
+TEST(GateTest, WaitingCanBeStopped) {
+  Gate gate;
+  ASSERT_TRUE(gate.enter(nullptr));
+  std::atomic<bool> stop{false};
+  std::atomic<int> result{-1};
+  std::thread waiting([&] { result = gate.enter(&stop); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(result, -1);
+  stop = true;
+  waiting.join();
+  EXPECT_EQ(result, 0);
+  // Nothing is left of it: the gate is free once the holder has gone.
+  gate.leave();
+  EXPECT_TRUE(static_cast<bool>(GateScope(gate, &stop)));
+  EXPECT_TRUE(gate.enter(nullptr));
 }
 
 //===----------------------------------------------------------------------===//
