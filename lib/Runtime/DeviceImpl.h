@@ -87,8 +87,9 @@ public:
   virtual Expected<std::shared_ptr<StreamImpl>> borrowStream(void *handle) = 0;
 
   /// Checks what only the device can tell of an array: that its memory is
-  /// there. `name` is what errors call the argument.
-  virtual Status checkArray(const TensorRef &array, const std::string &name) {
+  /// there. `name` is what errors call the argument: "argument 2 (x)".
+  virtual Status checkArray(const TensorRef & /*array*/,
+                            const std::string & /*name*/) {
     return {};
   }
   /// Runs a launch and waits for it.
@@ -99,6 +100,13 @@ public:
 Status launchOnReference(const LaunchRequest &request);
 Status launchOnEmulator(const LaunchRequest &request);
 
+/// The devices of the CPU; the same object for equal arguments. Requires:
+/// `target` is empty or known.
+std::shared_ptr<DeviceImpl> getReferenceDevice();
+std::shared_ptr<DeviceImpl> getEmulatorDevice(const std::string &target);
+
+/// The number of GPUs; an error where there is no driver or no GPU.
+Expected<int> getNumCudaDevices();
 /// The GPU with this ordinal; the same object for each call.
 Expected<std::shared_ptr<DeviceImpl>> getCudaDevice(int ordinal);
 
