@@ -110,6 +110,6 @@ foreach(folder LIBDIR INCLUDEDIR)
   string(REGEX REPLACE "/$" "" tile_pc_${folder} ${path})
 endforeach()
 configure_file(cmake/tile-compiler.pc.in
-  ${PROJECT_BINARY_DIR}/lib/pkgconfig/tile-compiler.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/tile-compiler.pc
+  ${PROJECT_BINARY_DIR}/tile-compiler.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tile-compiler.pc
   DESTINATION ${tile_pkgconfig_dir} COMPONENT Development)
