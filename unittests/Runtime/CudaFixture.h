@@ -88,15 +88,16 @@ protected:
     fake.reset();
   }
   ~CudaTest() override {
+    EXPECT_EQ(fake.count("violations"), 0);
+    EXPECT_EQ(fake.getCurrent(), nullptr);
     // What streams that are gone have left is complete now.
-    fake.hold(0);
+    fake.reset();
+    fake.setDevices(kDevices);
     for (int ordinal = 0; ordinal < 3; ++ordinal)
       EXPECT_TRUE(bool(getDevice(ordinal).synchronize()));
-    EXPECT_EQ(fake.count("violations"), 0);
     for (const char *what : {"memory", "events"})
       EXPECT_TRUE(mayLeak || fake.count(what) == 0)
           << fake.count(what) << " " << what;
-    EXPECT_EQ(fake.getCurrent(), nullptr);
   }
 
   /// A GPU that is there.
