@@ -132,8 +132,17 @@ class TestPackage:
         for module_name in names:
             assert hasattr(_tile, module_name)
         assert set(tc.__all__) <= set(dir(tc))
-        for kind in (tc.Kernel, tc.Device, tc.Stream, tc.Buffer, tc.Compiler, tc.Parameter):
-            body = re.search(rf"^class {kind.__name__}:\n((?:    .*\n|\n)*)", stub, re.M)[1]
+        for kind in (
+            tc.Kernel,
+            tc.Device,
+            tc.Stream,
+            tc.Buffer,
+            tc.Compiler,
+            tc.Parameter,
+        ):
+            body = re.search(
+                rf"^class {kind.__name__}:\n((?:    .*\n|\n)*)", stub, re.M
+            )[1]
             in_stub = set(re.findall(r"def (\w+)", body))
             public = {m for m in vars(kind) if not m.startswith("_")}
             assert public == {m for m in in_stub if not m.startswith("_")}
@@ -235,7 +244,9 @@ class TestCompile:
 
 class TestErrors:
     def test_diagnostics(self):
-        text = "func.func @f() attributes {tile.kernel} {\n  tile.nonsense\n  return\n}\n"
+        text = (
+            "func.func @f() attributes {tile.kernel} {\n  tile.nonsense\n  return\n}\n"
+        )
         with pytest.raises(tc.InvalidKernel) as caught:
             tc.compile(text, "sm_80", name="bad.mlir")
         error = caught.value
@@ -426,9 +437,7 @@ class TestLaunch:
             raise RuntimeError("enough")
 
         with pytest.raises(RuntimeError, match="enough"):
-            axpy(
-                (3, 2), np.empty_like(x), x, y, 1.0, 0, device=device, progress=fail
-            )
+            axpy((3, 2), np.empty_like(x), x, y, 1.0, 0, device=device, progress=fail)
 
     def test_threads(self, axpy, device):
         errors = []
@@ -488,8 +497,7 @@ class TestInterrupt:
     """In a process of its own, since a signal is for all of it."""
 
     def run(self, body):
-        script = textwrap.dedent(
-            """
+        script = textwrap.dedent("""
             import os, signal, sys, threading, time
             import numpy as np
             import tile_compiler as tc
@@ -498,8 +506,7 @@ class TestInterrupt:
             z = np.ones(32, np.float32)
             threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             start = time.monotonic()
-            """
-        ).format(SPIN) + textwrap.dedent(body)
+            """).format(SPIN) + textwrap.dedent(body)
         result = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,
@@ -511,37 +518,31 @@ class TestInterrupt:
 
     @pytest.mark.parametrize("device", ["reference", "emulator"])
     def test_launch(self, device):
-        stdout, stderr = self.run(
-            f"""
+        stdout, stderr = self.run(f"""
             try:
                 kernel(1, z, 10**15, device=tc.{device}())
             except KeyboardInterrupt:
                 print("interrupted", time.monotonic() - start < 5)
             kernel(1, z, 3, device=tc.{device}())
             print(z[0])
-            """
-        )
+            """)
         assert stdout == "interrupted True\n4.0\n", stderr
 
     def test_handlers_of_others(self):
-        stdout, stderr = self.run(
-            """
+        stdout, stderr = self.run("""
             seen = []
             signal.signal(signal.SIGINT, lambda *_: seen.append(1))
             kernel(1, z, 2_000_000, device=tc.reference())
             print(seen, z[0] > 1)
-            """
-        )
+            """)
         assert stdout == "[1] True\n", stderr
 
     def test_progress_line(self):
-        stdout, stderr = self.run(
-            """
+        stdout, stderr = self.run("""
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             z = np.ones(32 * 400, np.float32)
             kernel(400, z, 20_000, progress=True)
-            """
-        )
+            """)
         assert re.search(r"\rtile: \d+ of 400 programs", stderr)
         assert stderr.endswith("\r") and "\n" not in stderr
 
@@ -572,9 +573,12 @@ class TestFormats:
         error = np.linalg.norm(back - x) / np.linalg.norm(x)
         assert 0 < error < bound
         # What has been through a format once stays as it is.
-        again = tc.quantize(back, format, global_scale=global_scale, **{
-            key: value for key, value in options.items() if key != "two_level"
-        })
+        again = tc.quantize(
+            back,
+            format,
+            global_scale=global_scale,
+            **{key: value for key, value in options.items() if key != "two_level"},
+        )
         np.testing.assert_array_equal(
             tc.dequantize(*again[:2], format, global_scale, **element), back
         )
@@ -583,7 +587,9 @@ class TestFormats:
         x = hashed(4, 64)
         codes, scales, global_scale = tc.quantize(x, "nvfp4", two_level=True)
         values = tc.unpack_fp4(codes).astype(np.float32).reshape(4, 4, 16)
-        scaled = values * scales.view(ml_dtypes.float8_e4m3fn).astype(np.float32)[..., None]
+        scaled = (
+            values * scales.view(ml_dtypes.float8_e4m3fn).astype(np.float32)[..., None]
+        )
         np.testing.assert_allclose(
             (scaled * np.float32(global_scale)).reshape(4, 64),
             tc.dequantize(codes, scales, "nvfp4", global_scale),
@@ -720,7 +726,9 @@ class TestLibrary:
             assert 0 < error < (0.25 if format == "mxfp4" else 0.05)
 
     def test_names_and_errors(self, compiler, device):
-        assert {"nvfp4_linear", "quantize_nvfp4", "dequantize"} <= set(tc.kernel_names())
+        assert {"nvfp4_linear", "quantize_nvfp4", "dequantize"} <= set(
+            tc.kernel_names()
+        )
         assert "mmaf_scaled" in tc.kernel_text("nvfp4_linear")
         with pytest.raises(tc.NotFound):
             tc.kernel_text("nvfp3_linear")

@@ -1,30 +1,34 @@
 """Compiling: options by keyword, and where a kernel's text comes from."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from . import _tile
 
 
 def make_options(
-    target=None,
+    target: str | None = None,
     *,
-    device=None,
-    entry=None,
-    constants=None,
-    bindings=None,
-    shapes=None,
-    specialize=True,
-    num_warps=None,
-    num_stages=None,
-    group_programs=8,
-    mma_path="auto",
-    fp4_cvt="auto",
-    unpack_ahead="auto",
-    ptx_version=None,
-    line_info=False,
-    assembler="auto",
-    ptxas=None,
-):
+    device: _tile.Device | None = None,
+    entry: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    bindings: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Iterable[int | None]] | None = None,
+    specialize: bool = True,
+    num_warps: int | None = None,
+    num_stages: int | None = None,
+    group_programs: int = 8,
+    mma_path: str = "auto",
+    fp4_cvt: str = "auto",
+    unpack_ahead: int | str = "auto",
+    ptx_version: int | None = None,
+    line_info: bool = False,
+    assembler: str = "auto",
+    ptxas: str | os.PathLike[str] | None = None,
+) -> _tile.CompileOptions:
     """Returns the options of a compilation; see `compile`."""
     options = _tile.CompileOptions()
     if target is None and device is None:
@@ -46,11 +50,19 @@ def make_options(
     options.ptx_version = ptx_version or 0
     options.line_info = line_info
     options.set_assembler(assembler)
-    options.ptxas = ptxas or ""
+    options.ptxas = os.fspath(ptxas or "")
     return options
 
 
-def compile(source, target=None, *, compiler=None, name="<kernel>", progress=None, **options):
+def compile(
+    source: str | bytes | bytearray | memoryview | os.PathLike[str],
+    target: str | None = None,
+    *,
+    compiler: _tile.Compiler | None = None,
+    name: str = "<kernel>",
+    progress: bool | Callable[[float], object] | None = None,
+    **options: Any,
+) -> _tile.Kernel:
     """Compiles a kernel, and returns it as a `Kernel`.
 
     ``source`` is the text of an MLIR module or its bytecode (`bytes`), or the path

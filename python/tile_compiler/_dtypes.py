@@ -1,10 +1,14 @@
 """Which types of NumPy, ml_dtypes and PyTorch stand for which of kernels."""
 
+import importlib
+from typing import Any
+
 import numpy as np
 from numpy import bool_, generic, ndarray  # noqa: F401: used by _tile
 
+ml_dtypes: Any
 try:
-    import ml_dtypes
+    ml_dtypes = importlib.import_module("ml_dtypes")
 except ImportError:  # FP8 and bf16 then travel as integers
     ml_dtypes = None
 

@@ -1,5 +1,9 @@
 """Block-scaled formats on the host: codes and scales of arrays."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from . import _dtypes, _tile
@@ -34,14 +38,14 @@ def _get_bytes(array):
 
 
 def quantize(
-    array,
-    format,
-    two_level=False,
+    array: Any,
+    format: str,
+    two_level: bool = False,
     *,
-    global_scale=1.0,
-    rule="floor",
-    element="f8E4M3FN",
-):
+    global_scale: float = 1.0,
+    rule: str = "floor",
+    element: str = "f8E4M3FN",
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Quantises an array, on the host, in blocks along its last dimension.
 
     Returns ``(codes, scales, global_scale)`` with value = code * scale *
@@ -86,8 +90,14 @@ def quantize(
 
 
 def dequantize(
-    codes, scales, format, global_scale=1.0, *, columns=None, element=None
-):
+    codes: Any,
+    scales: Any,
+    format: str,
+    global_scale: float = 1.0,
+    *,
+    columns: int | None = None,
+    element: str | None = None,
+) -> np.ndarray:
     """Returns the values of codes and scales, as `quantize` makes them, in float32.
 
     ``columns`` is the number of values of a row, where FP4 pairs hold an odd number.
@@ -124,7 +134,7 @@ def dequantize(
     return np.frombuffer(data, np.float32).reshape(*outer, columns).copy()
 
 
-def pack_fp4(values):
+def pack_fp4(values: Any) -> np.ndarray:
     """Packs FP4 values, one in a byte, into pairs of them.
 
     ``values`` is an array of ml_dtypes' float4_e2m1fn, or of `uint8` with the codes
@@ -145,7 +155,7 @@ def pack_fp4(values):
     return codes[..., 0::2] | codes[..., 1::2] << 4
 
 
-def unpack_fp4(pairs):
+def unpack_fp4(pairs: Any) -> np.ndarray:
     """Takes pairs of FP4 values apart: one in a byte.
 
     The result is an array of ml_dtypes' float4_e2m1fn, where that is installed, else

@@ -176,6 +176,26 @@ class Compiler:
     @property
     def cache_statistics(self) -> dict[str, int]: ...
     def clear_memory(self) -> None: ...
+    def _compile(
+        self, text: bytes, name: str, options: CompileOptions, progress: _Seconds
+    ) -> Kernel: ...
+    def _compile_file(
+        self, path: str, options: CompileOptions, progress: _Seconds
+    ) -> Kernel: ...
+    def _linear(
+        self,
+        name: str,
+        problem: LinearProblem,
+        options: CompileOptions,
+        progress: _Seconds,
+    ) -> tuple[Kernel, tuple[int, int, int]]: ...
+    def _quantize(
+        self,
+        name: str,
+        problem: QuantizeProblem,
+        options: CompileOptions,
+        progress: _Seconds,
+    ) -> tuple[Kernel, tuple[int, int, int]]: ...
 
 class Kernel:
     @property
@@ -229,3 +249,40 @@ class Kernel:
 
 class LinearProblem: ...
 class QuantizeProblem: ...
+
+def make_linear_problem(
+    *,
+    m: int,
+    n: int,
+    k: int,
+    output: str,
+    alpha_per_column: bool,
+    x: str,
+    y: str,
+    mx_scales: bool,
+) -> LinearProblem: ...
+def make_quantize_problem(
+    *, m: int, k: int, values: str, codes: str, format: str
+) -> QuantizeProblem: ...
+def quantize(
+    format: str,
+    values: np.ndarray,
+    rows: int,
+    columns: int,
+    two_level: bool,
+    global_scale: float,
+    rule: str,
+    element: str,
+    /,
+) -> tuple[bytes, bytes, int, int, float]: ...
+def describe_format(format: str, element: str, columns: int, /) -> tuple[int, int]: ...
+def dequantize(
+    format: str,
+    codes: np.ndarray,
+    scales: np.ndarray,
+    rows: int,
+    columns: int,
+    global_scale: float,
+    element: str,
+    /,
+) -> bytes: ...

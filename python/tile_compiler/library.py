@@ -14,6 +14,10 @@ the reference. What runs in a stream must not be used before the stream got ther
 Codes and scales of small floats may have types of ml_dtypes or PyTorch, or be `uint8`.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _dtypes, _tile
 from ._compile import make_options
 from ._errors import InvalidArgument
@@ -62,7 +66,9 @@ def _get_shape(array, what):
     shape = getattr(array, "shape", None)
     if shape is None or len(shape) != 2:
         found = "something else" if shape is None else f"{len(shape)}"
-        raise InvalidArgument(f"{what} expects an array of 2 dimensions, but got {found}")
+        raise InvalidArgument(
+            f"{what} expects an array of 2 dimensions, but got {found}"
+        )
     return tuple(int(extent) for extent in shape)
 
 
@@ -74,18 +80,18 @@ def _make(function, name, problem, options):
 
 
 def linear_kernel(
-    name,
+    name: str,
     *,
-    m,
-    n,
-    k,
-    output="f32",
-    alpha_per_column=False,
-    x="f8E4M3FN",
-    y="f8E4M3FN",
-    mx_scales=False,
-    **options,
-):
+    m: int,
+    n: int,
+    k: int,
+    output: str = "f32",
+    alpha_per_column: bool = False,
+    x: str = "f8E4M3FN",
+    y: str = "f8E4M3FN",
+    mx_scales: bool = False,
+    **options: Any,
+) -> tuple[_tile.Kernel, tuple[int, int, int]]:
     """Compiles a linear layer of the library; returns ``(kernel, grid)``.
 
     ``name`` is "nvfp4_linear", "mxfp4_linear", "mxfp8_linear" or "w4a16_linear". The
@@ -105,8 +111,15 @@ def linear_kernel(
 
 
 def quantize_kernel(
-    name, *, m, k, values="f32", codes="f8E4M3FN", format="nvfp4", **options
-):
+    name: str,
+    *,
+    m: int,
+    k: int,
+    values: str = "f32",
+    codes: str = "f8E4M3FN",
+    format: str = "nvfp4",
+    **options: Any,
+) -> tuple[_tile.Kernel, tuple[int, int, int]]:
     """Compiles a quantiser of the library; returns ``(kernel, grid)``.
 
     ``name`` is "quantize_nvfp4", "quantize_mxfp4", "quantize_mxfp8" or "dequantize".
@@ -148,8 +161,16 @@ def _run_linear(name, x, y, scales, alpha, pairs, problem, output, out, options)
 
 
 def nvfp4_linear(
-    x, y, x_scales, y_scales, alpha=1.0, *, output="f32", out=None, **options
-):
+    x: Any,
+    y: Any,
+    x_scales: Any,
+    y_scales: Any,
+    alpha: Any = 1.0,
+    *,
+    output: str = "f32",
+    out: Any = None,
+    **options: Any,
+) -> Any:
     """Returns alpha * x . y^T for NVFP4 operands.
 
     x [M, K/2] and y [N, K/2] are FP4 pairs, the scales E4M3 [., K/16]. ``alpha`` is a
@@ -157,36 +178,62 @@ def nvfp4_linear(
     result. ``output`` is "f32", "bf16" or "f16".
     """
     return _run_linear(
-        "nvfp4_linear", x, y, (x_scales, y_scales), alpha, True, {}, output, out, options
+        "nvfp4_linear",
+        x,
+        y,
+        (x_scales, y_scales),
+        alpha,
+        True,
+        {},
+        output,
+        out,
+        options,
     )
 
 
 def mxfp4_linear(
-    x, y, x_scales, y_scales, alpha=1.0, *, output="f32", out=None, **options
-):
+    x: Any,
+    y: Any,
+    x_scales: Any,
+    y_scales: Any,
+    alpha: Any = 1.0,
+    *,
+    output: str = "f32",
+    out: Any = None,
+    **options: Any,
+) -> Any:
     """Returns alpha * x . y^T for MXFP4 operands.
 
     x [M, K/2] and y [N, K/2] are FP4 pairs, the scales E8M0 [., K/32]; the rest is as
     for `nvfp4_linear`.
     """
     return _run_linear(
-        "mxfp4_linear", x, y, (x_scales, y_scales), alpha, True, {}, output, out, options
+        "mxfp4_linear",
+        x,
+        y,
+        (x_scales, y_scales),
+        alpha,
+        True,
+        {},
+        output,
+        out,
+        options,
     )
 
 
 def mxfp8_linear(
-    x,
-    y,
-    x_scales,
-    y_scales,
-    alpha=1.0,
+    x: Any,
+    y: Any,
+    x_scales: Any,
+    y_scales: Any,
+    alpha: Any = 1.0,
     *,
-    x_type=None,
-    y_type=None,
-    output="f32",
-    out=None,
-    **options,
-):
+    x_type: str | None = None,
+    y_type: str | None = None,
+    output: str = "f32",
+    out: Any = None,
+    **options: Any,
+) -> Any:
     """Returns alpha * x . y^T for MXFP8 operands.
 
     x [M, K] and y [N, K] are FP8, the scales E8M0 [., K/32]. ``x_type`` and ``y_type``
@@ -212,8 +259,16 @@ def mxfp8_linear(
 
 
 def w4a16_linear(
-    x, y, y_scales, alpha=1.0, *, format="nvfp4", output="f32", out=None, **options
-):
+    x: Any,
+    y: Any,
+    y_scales: Any,
+    alpha: Any = 1.0,
+    *,
+    format: str = "nvfp4",
+    output: str = "f32",
+    out: Any = None,
+    **options: Any,
+) -> Any:
     """Returns alpha * x . y^T for 16-bit x and FP4 weights y.
 
     x [M, K] is bf16 or f16, y [N, K/2] FP4 pairs. The scales are E4M3 [N, K/16] for
@@ -241,7 +296,9 @@ def _run_quantize(name, x, block, pairs, codes_type, scalars, out, options):
     return tuple(out)
 
 
-def quantize_nvfp4(x, global_scale=1.0, *, out=None, **options):
+def quantize_nvfp4(
+    x: Any, global_scale: float = 1.0, *, out: Any = None, **options: Any
+) -> tuple[Any, Any]:
     """Returns the codes, FP4 pairs, and E4M3 scales of x [M, K], both `uint8`.
 
     x is f32, bf16 or f16 and stands for code * scale * global_scale.
@@ -251,27 +308,29 @@ def quantize_nvfp4(x, global_scale=1.0, *, out=None, **options):
     )
 
 
-def quantize_mxfp4(x, *, out=None, **options):
+def quantize_mxfp4(x: Any, *, out: Any = None, **options: Any) -> tuple[Any, Any]:
     """Returns the codes, FP4 pairs, and E8M0 scales of x [M, K], both `uint8`."""
     return _run_quantize("quantize_mxfp4", x, 32, True, "f8E4M3FN", (), out, options)
 
 
-def quantize_mxfp8(x, *, codes_type="f8E4M3FN", out=None, **options):
+def quantize_mxfp8(
+    x: Any, *, codes_type: str = "f8E4M3FN", out: Any = None, **options: Any
+) -> tuple[Any, Any]:
     """Returns the FP8 codes and E8M0 scales of x [M, K], both `uint8`."""
     return _run_quantize("quantize_mxfp8", x, 32, False, codes_type, (), out, options)
 
 
 def dequantize(
-    codes,
-    scales,
-    format,
-    global_scale=1.0,
+    codes: Any,
+    scales: Any,
+    format: str,
+    global_scale: float = 1.0,
     *,
-    codes_type=None,
-    output="f32",
-    out=None,
-    **options,
-):
+    codes_type: str | None = None,
+    output: str = "f32",
+    out: Any = None,
+    **options: Any,
+) -> Any:
     """Returns the values of codes and scales as f32, bf16 or f16."""
     m, width = _get_shape(codes, "codes")
     k = width if format == "mxfp8" else 2 * width
