@@ -81,7 +81,11 @@ public:
   ///                  alpha
   ///
   /// `options` gives the target or device; its constants, bindings and shapes
-  /// must be empty. `numWarps` and `numStages` are chosen where they are 0.
+  /// must be empty. `numWarps` and `numStages` are chosen where they are 0;
+  /// `specialize` has no effect, since the problem is known.
+  ///
+  /// The kernel promises what this problem keeps with arrays without gaps; rows
+  /// that are further apart must keep it too (`Kernel::getParameters`).
   Expected<ReadyKernel> linear(const std::string &name,
                                const LinearProblem &problem,
                                CompileOptions options) const;
