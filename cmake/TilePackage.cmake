@@ -47,7 +47,10 @@ set(tile_llvm_rpath "")
 if(NOT LLVM_LIBRARY_DIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
   set(tile_llvm_rpath ${LLVM_LIBRARY_DIR})
 endif()
+# The build tree's is the same: CMake would reserve room in another one by empty
+# entries, which mean the current folder.
 set_target_properties(TileCompiler PROPERTIES
+  BUILD_WITH_INSTALL_RPATH ON
   INSTALL_RPATH "$ORIGIN;${tile_llvm_rpath}")
 
 install(TARGETS TileCompiler EXPORT TileCompilerTargets
