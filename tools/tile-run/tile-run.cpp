@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "CudaDevice.h"
 #include "EmulatorDevice.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,7 +59,11 @@ static constexpr ToolInfo tool = {
     "nothing\n"
     "  emulator    Compiles the kernel for --target and runs the PTX on the "
     "CPU\n"
-    "  cuda        A GPU; this build has no such device\n"
+    "  cuda        Compiles the kernel for the first GPU, or for --target, and "
+    "runs it\n"
+    "              there by the CUDA driver: libcuda.so.1, or the library that "
+    "the\n"
+    "              environment's TILE_CUDA_LIBRARY names\n"
     "\nEXAMPLES:\n"
     "  tile-run scale.mlir --device=reference --grid=4,8 out:z.npy:64x128xf32 "
     "in:x.npy val:0.5\n"
@@ -78,7 +83,7 @@ struct Request {
   std::string gridText;
   std::string entry;
   bool remarks = false;
-  bool onEmulator = false;
+  std::string device; ///< "reference", "emulator" or "cuda".
 };
 } // namespace
 
@@ -88,9 +93,6 @@ static Error checkDevice(const llvm::opt::InputArgList &args) {
   if (!device)
     return createStringError("--device is required: 'reference', 'emulator' or "
                              "'cuda'");
-  if (*device == "cuda")
-    return createStringError("--device=cuda: this build has no CUDA device; it "
-                             "has 'reference' and 'emulator'");
   std::string option = findEmulatorOption(args);
   if (*device != "emulator" && !option.empty())
     return createStringError(option +
@@ -114,7 +116,7 @@ static Expected<Request> readRequest(const llvm::opt::InputArgList &args) {
 
   if (Error error = checkDevice(args))
     return std::move(error);
-  request.onEmulator = *getValue(args, OPT_device) == "emulator";
+  request.device = getValue(args, OPT_device)->str();
   Expected<EmulatorOptions> emulator = getEmulatorOptions(args);
   if (!emulator)
     return emulator.takeError();
@@ -126,7 +128,7 @@ static Expected<Request> readRequest(const llvm::opt::InputArgList &args) {
   if (!options)
     return options.takeError();
   request.compile = std::move(*options);
-  if (request.onEmulator) {
+  if (request.device == "emulator") {
     if (Error error = validate(request.compile))
       return std::move(error);
   } else if (!request.compile.target.empty()) {
@@ -175,7 +177,7 @@ static Error run(const llvm::opt::InputArgList &args) {
   const Request &request = *read;
   DialectRegistry registry;
   registerTileDialects(registry);
-  if (request.onEmulator)
+  if (request.device != "reference")
     registerCodegenDialects(registry);
   Expected<std::unique_ptr<KernelFile>> file = KernelFile::parse(
       request.input, request.constants, registry, request.remarks);
@@ -185,7 +187,7 @@ static Error run(const llvm::opt::InputArgList &args) {
   if (!function)
     return function.takeError();
 
-  // Also what the emulator runs is a kernel that the reference knows.
+  // Also what the others run is a kernel that the reference knows.
   Expected<reference::Kernel> kernel = reference::Kernel::prepare(*function);
   if (!kernel)
     return reportFault(kernel.takeError());
@@ -196,9 +198,11 @@ static Error run(const llvm::opt::InputArgList &args) {
 
   SmallVector<int64_t> unwritten;
   emulator::Statistics statistics;
-  if (request.onEmulator) {
+  const emulator::Dim3 &extents = request.emulator.launch.grid;
+  if (request.device != "reference")
     if (Error error = kernel->checkArguments(arguments->getArguments()))
       return error;
+  if (request.device == "emulator") {
     eraseKernelsExcept((*file)->getModule(), *function);
     Expected<emulator::LaunchResult> result =
         runOnEmulator(*function, request.input, *arguments, request.compile,
@@ -206,8 +210,15 @@ static Error run(const llvm::opt::InputArgList &args) {
     if (!result)
       return result.takeError();
     statistics = std::move(result->statistics);
+  } else if (request.device == "cuda") {
+    CudaRequest cuda = {request.input,
+                        request.constants,
+                        request.compile,
+                        {extents.x, extents.y, extents.z},
+                        request.remarks};
+    if (Error error = runOnCuda(*function, cuda, *arguments))
+      return error;
   } else {
-    const emulator::Dim3 &extents = request.emulator.launch.grid;
     reference::Grid grid;
     grid.extents = {extents.x, extents.y, extents.z};
     reference::LaunchOptions options;
@@ -219,12 +230,13 @@ static Error run(const llvm::opt::InputArgList &args) {
 
   if (Error error = writeArrays(arguments->getArrays()))
     return error;
+  // Only the reference knows which elements a kernel has written.
+  const bool isCertain = request.device == "reference";
   for (auto [i, array] : llvm::enumerate(arguments->getArrays()))
     if (array && array->isNew())
-      warnOfUnwritten(
-          arguments->getNames()[i],
-          request.onEmulator ? array->countUntouched() : unwritten[i],
-          array->getNumElements(), !request.onEmulator, request.gridText);
+      warnOfUnwritten(arguments->getNames()[i],
+                      isCertain ? unwritten[i] : array->countUntouched(),
+                      array->getNumElements(), isCertain, request.gridText);
   printStatistics(request.emulator, statistics);
   return Error::success();
 }
