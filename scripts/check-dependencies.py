@@ -37,8 +37,8 @@ BUILDER_HEADERS = {"KernelBuilder.h"}
 # What a library may use of those that it links by way of others.
 MAY_USE = {"TileCAPI": {"TileRuntime"}}
 
-# How one loads the driver, and the folder that may.
-DRIVER = re.compile(r"libcuda|dlopen|<cuda")
+# How one loads the driver or includes its headers, and the folder that may.
+DRIVER = re.compile(r'\bdl(open|sym)\b|"libcuda|#include.*\bcuda\w*\.h')
 DRIVER_FOLDER = "Runtime"
 
 
