@@ -413,6 +413,28 @@ TEST_F(KernelTest, RunsAlikeOnEveryDevice) {
   }
 }
 
+/// One kernel, whatever K is: no step of its loop is lost and none is done
+/// twice.
+TEST_F(KernelTest, RunsWithAnyK) {
+  Expected<Kernel> kernel = makeCompiler().compile(
+      kLinearKernel, getLinearOptions("sm_120a"), "k.mlir");
+  ASSERT_TRUE(bool(kernel)) << kernel.error().str();
+  for (int64_t k : {0, 16, 64, 128, 480, 1024, 1056, 1152, 1280, 1312, 2176}) {
+    LinearData ones(16, 16, k), data(16, 16, k, k), other(16, 16, k, k);
+    std::fill(ones.x.begin(), ones.x.end(), 0x22);
+    std::fill(ones.y.begin(), ones.y.end(), 0x22);
+    std::fill(ones.xs.begin(), ones.xs.end(), 0x38);
+    std::fill(ones.ys.begin(), ones.ys.end(), 0x38);
+    const Device device = *Device::emulator();
+    ASSERT_TRUE(bool(kernel->launchList(device, 1, ones.getArguments())));
+    EXPECT_EQ(ones.z, std::vector<float>(256, static_cast<float>(k)));
+    ASSERT_TRUE(bool(kernel->launchList(device, 1, data.getArguments())));
+    ASSERT_TRUE(
+        bool(kernel->launchList(Device::reference(), 1, other.getArguments())));
+    EXPECT_EQ(data.z, other.z) << k;
+  }
+}
+
 TEST_F(KernelTest, LaunchesInStreams) {
   Expected<Kernel> kernel = compileScale();
   ASSERT_TRUE(bool(kernel)) << kernel.error().str();
