@@ -57,6 +57,7 @@ constexpr int kCudaPointerMemoryType = 2;
 constexpr int kCudaPointerIsManaged = 8;
 constexpr int kCudaPointerOrdinal = 9;
 constexpr unsigned kCudaMemoryTypeDevice = 2;
+constexpr int kCudaNotCapturing = 0; ///< Of a stream.
 constexpr int kCudaJitErrorLog = 5;
 constexpr int kCudaJitErrorLogBytes = 6;
 
@@ -103,6 +104,8 @@ constexpr int kCudaJitErrorLogBytes = 6;
   FUNCTION(cuStreamDestroy, "cuStreamDestroy_v2", CudaStreamHandle)            \
   FUNCTION(cuStreamSynchronize, "cuStreamSynchronize", CudaStreamHandle)       \
   FUNCTION(cuStreamGetCtx, "cuStreamGetCtx", CudaStreamHandle, CudaContext *)  \
+  FUNCTION(cuStreamIsCapturing, "cuStreamIsCapturing", CudaStreamHandle,       \
+           int *)                                                              \
   FUNCTION(cuStreamWaitEvent, "cuStreamWaitEvent", CudaStreamHandle,           \
            CudaEventHandle, unsigned)                                          \
   FUNCTION(cuEventCreate, "cuEventCreate", CudaEventHandle *, unsigned)        \

@@ -192,10 +192,20 @@ CudaStream::add(CudaPending entry, std::string kernel,
   const CudaDriver &driver = device->getDriver();
   std::shared_ptr<CudaEvent> event;
   Status done = device->inContext([&]() -> Status {
-    if (Status reaped = pending.reap(); !reaped)
-      return reaped;
-    if (Status reaped = device->getOrphans().reap(); !reaped)
-      return reaped;
+    // While a graph is captured nothing runs, events never come, and asking for
+    // one ends the capture with an error.
+    int capture = kCudaNotCapturing;
+    if (Status asked = driver.call(driver.cuStreamIsCapturing,
+                                   device->getPurpose(), handle, &capture);
+        !asked)
+      return asked;
+    const bool isCapturing = capture != kCudaNotCapturing;
+    if (!isCapturing) {
+      if (Status reaped = pending.reap(); !reaped)
+        return reaped;
+      if (Status reaped = device->getOrphans().reap(); !reaped)
+        return reaped;
+    }
     // Before the work, so that nothing runs where this fails.
     Expected<std::shared_ptr<CudaEvent>> created =
         CudaEvent::create(device, std::move(kernel));
@@ -207,10 +217,12 @@ CudaStream::add(CudaPending entry, std::string kernel,
     if (Status recorded = event->record(handle); !recorded) {
       // Without an event nobody knows when the work is complete, and what it
       // uses is about to be freed.
-      driver.cuStreamSynchronize.function(handle);
+      if (!isCapturing)
+        driver.cuStreamSynchronize.function(handle);
       return recorded;
     }
-    if (entry.request || entry.memory) {
+    // How long a graph lives only the caller knows.
+    if (!isCapturing && (entry.request || entry.memory)) {
       entry.event = event;
       pending.add(std::move(entry));
     }

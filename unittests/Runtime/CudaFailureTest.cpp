@@ -90,8 +90,8 @@ constexpr const char *kProgramSymbols[] = {
     "cuMemsetD8Async",     "cuPointerGetAttribute", "cuModuleLoadDataEx",
     "cuModuleGetFunction", "cuLaunchKernel",        "cuStreamCreate",
     "cuStreamSynchronize", "cuStreamGetCtx",        "cuStreamWaitEvent",
-    "cuEventCreate",       "cuEventRecord",         "cuEventQuery",
-    "cuEventSynchronize",  "cuEventElapsedTime",
+    "cuStreamIsCapturing", "cuEventCreate",         "cuEventRecord",
+    "cuEventQuery",        "cuEventSynchronize",    "cuEventElapsedTime",
 };
 /// What the end of an object calls: nobody hears of a failure.
 constexpr const char *kEndSymbols[] = {

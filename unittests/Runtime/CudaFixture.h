@@ -40,6 +40,7 @@ struct FakeCuda {
     TILE_FIND(registerHost, "fakeCudaRegisterHost");
     TILE_FIND(pushForeign, "fakeCudaPushForeign");
     TILE_FIND(getCurrent, "fakeCudaGetCurrent");
+    TILE_FIND(capture, "fakeCudaCapture");
     TILE_FIND(makeForeignStream, "fakeCudaMakeForeignStream");
 #undef TILE_FIND
     for (const char *what : kObjects)
@@ -74,6 +75,7 @@ struct FakeCuda {
   decltype(fakeCudaRegisterHost) *registerHost;
   decltype(fakeCudaPushForeign) *pushForeign;
   decltype(fakeCudaGetCurrent) *getCurrent;
+  decltype(fakeCudaCapture) *capture;
   decltype(fakeCudaMakeForeignStream) *makeForeignStream;
 };
 

@@ -186,6 +186,27 @@ TEST_F(CudaStreamTest, OfAnotherContext) {
                "(invalid resource handle)");
 }
 
+TEST_F(CudaStreamTest, WhileAGraphIsCaptured) {
+  Stream own = createStream();
+  Expected<Stream> stream = Stream::borrow(getDevice(), own.getNativeHandle());
+  ASSERT_TRUE(bool(stream));
+  CudaArrays arrays(getDevice());
+  // Loaded before, and with something to reap.
+  fake.hold(1);
+  ASSERT_TRUE(bool(kernel.launchAsync(*stream, {32}, arrays.zs, arrays.xs,
+                                      arrays.ys, 2.0f)));
+  fake.hold(0);
+  fake.capture(own.getNativeHandle(), 1);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(bool(kernel.launchAsync(*stream, {32}, arrays.zs, arrays.zs,
+                                        arrays.ys, 2.0f)));
+  EXPECT_EQ(fake.count("violations"), 0);
+  fake.capture(own.getNativeHandle(), 0);
+  ASSERT_TRUE(bool(stream->synchronize()));
+  EXPECT_EQ(fake.count("launches"), 4);
+  EXPECT_EQ(arrays.read(), getAxpy(arrays.x, arrays.y, 2));
+}
+
 TEST_F(CudaStreamTest, Copies) {
   Stream stream = createStream();
   const std::string data = HashSequence(9).bytes(4096);

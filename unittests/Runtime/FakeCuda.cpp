@@ -207,6 +207,12 @@ void *fakeCudaGetCurrent() {
   return currentContexts.empty() ? nullptr : currentContexts.back();
 }
 
+void fakeCudaCapture(void *stream, int capture) {
+  State &state = getState();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  static_cast<StreamObject *>(stream)->isCapturing = capture;
+}
+
 void *fakeCudaMakeForeignStream() {
   State &state = getState();
   std::lock_guard<std::mutex> lock(state.mutex);

@@ -47,6 +47,9 @@ void fakeCudaRegisterHost(void *pointer, int kind);
 /// the current one is something else.
 void *fakeCudaPushForeign();
 void *fakeCudaGetCurrent();
+/// Whether a stream is being captured; a driver counts it as a violation to ask
+/// for what has become of its work then.
+void fakeCudaCapture(void *stream, int capture);
 /// A stream of that context.
 void *fakeCudaMakeForeignStream();
 }

@@ -31,6 +31,7 @@ enum Code {
   NotReady = 600,
   IllegalAddress = 700,
   LaunchOutOfResources = 701,
+  CaptureUnsupported = 900,
 };
 
 struct Context {
@@ -65,6 +66,7 @@ struct FunctionObject {
 
 struct StreamObject {
   Context *context = nullptr;
+  bool isCapturing = false;
 };
 
 struct EventObject {

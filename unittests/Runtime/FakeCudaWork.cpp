@@ -150,6 +150,9 @@ int cuLaunchKernel(FunctionObject *function, unsigned gridX, unsigned gridY,
       shared > function->maxDynamicShared || extra)
     return InvalidValue;
   ++call.state.launches;
+  // It runs with the graph.
+  if (stream && stream->isCapturing)
+    return Success;
   if (!function->module->ptx)
     return Success;
   auto values = getParameters(*function, parameters);
@@ -173,6 +176,16 @@ int cuLaunchKernel(FunctionObject *function, unsigned gridX, unsigned gridY,
 //===----------------------------------------------------------------------===//
 // Streams and events
 //===----------------------------------------------------------------------===//
+
+/// Notes a question for what has become of work while a stream is captured.
+static bool breaksCapture(State &state) {
+  for (auto &[stream, owner] : state.streams)
+    if (stream->isCapturing) {
+      ++state.violations;
+      return true;
+    }
+  return false;
+}
 
 int cuStreamCreate(StreamObject **result, unsigned flags) {
   Call call("cuStreamCreate", print(flags));
@@ -200,6 +213,8 @@ int cuStreamSynchronize(StreamObject *stream) {
     return InvalidContext;
   if (!isStream(call.state, stream))
     return InvalidHandle;
+  if (breaksCapture(call.state))
+    return CaptureUnsupported;
   complete(call.state, stream);
   return call.needContext().code;
 }
@@ -211,6 +226,16 @@ int cuStreamGetCtx(StreamObject *stream, Context **context) {
   if (!stream || !call.state.streams.count(stream))
     return InvalidHandle;
   *context = stream->context;
+  return Success;
+}
+
+int cuStreamIsCapturing(StreamObject *stream, int *capture) {
+  Call call("cuStreamIsCapturing");
+  if (call.needContext().code)
+    return call.code;
+  if (!isStream(call.state, stream))
+    return InvalidHandle;
+  *capture = stream && stream->isCapturing;
   return Success;
 }
 
@@ -262,6 +287,8 @@ int cuEventQuery(EventObject *event) {
   Call call("cuEventQuery");
   if (call.needContext().code)
     return call.code;
+  if (breaksCapture(call.state))
+    return CaptureUnsupported;
   if (!call.state.events.count(event))
     return InvalidHandle;
   return event->isComplete ? Success : NotReady;

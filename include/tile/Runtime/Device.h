@@ -115,6 +115,10 @@ public:
   /// A stream of the caller's, a `CUstream` or `cudaStream_t` of a GPU's
   /// primary context; null is the default stream. It stays the caller's. An
   /// error for other devices.
+  ///
+  /// While the caller captures the stream into a CUDA graph, launches become
+  /// part of that; kernels and arrays must then live as long as the graph. A
+  /// kernel is loaded by its first launch, which must come before.
   static Expected<Stream> borrow(const Device &device, void *cudaStream);
 
   Device getDevice() const;
