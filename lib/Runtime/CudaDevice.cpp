@@ -97,13 +97,9 @@ Status CudaDevice::open() {
     return Error(found.error().getCode(),
                  getName() + ": " + found.error().getMessage());
   target = std::move(*found);
+  // Last, since it is never released.
   return driver.call(driver.cuDevicePrimaryCtxRetain, getPurpose(), &context,
                      id);
-}
-
-CudaDevice::~CudaDevice() {
-  if (context)
-    driver.cuDevicePrimaryCtxRelease.function(id);
 }
 
 std::string CudaDevice::getName() const {

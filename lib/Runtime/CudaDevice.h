@@ -100,10 +100,10 @@ struct CudaModule {
 
 class CudaDevice final : public DeviceImpl {
 public:
-  /// Opens the GPU and retains its primary context.
+  /// Opens the GPU and retains its primary context, for as long as the process
+  /// lives.
   static Expected<std::shared_ptr<CudaDevice>> create(const CudaDriver &driver,
                                                       int ordinal);
-  ~CudaDevice() override;
 
   Device::Kind getKind() const override { return Device::Kind::Cuda; }
   std::string getName() const override;

@@ -76,8 +76,6 @@ constexpr int kCudaJitErrorLogBytes = 6;
            CudaDeviceId)                                                       \
   FUNCTION(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",               \
            CudaContext *, CudaDeviceId)                                        \
-  FUNCTION(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2",          \
-           CudaDeviceId)                                                       \
   FUNCTION(cuCtxPushCurrent, "cuCtxPushCurrent_v2", CudaContext)               \
   FUNCTION(cuCtxPopCurrent, "cuCtxPopCurrent_v2", CudaContext *)               \
   FUNCTION(cuCtxSynchronize, "cuCtxSynchronize", )                             \

@@ -356,15 +356,6 @@ int cuDevicePrimaryCtxRetain(Context **context, int device) {
   return Success;
 }
 
-int cuDevicePrimaryCtxRelease_v2(int device) {
-  Call call("cuDevicePrimaryCtxRelease_v2");
-  const int ordinal = findDevice(call.state, device);
-  if (ordinal < 0 || !call.state.contexts[ordinal])
-    return InvalidDevice;
-  --call.state.contexts[ordinal]->retained;
-  return call.code;
-}
-
 int cuCtxPushCurrent_v2(Context *context) {
   Call call("cuCtxPushCurrent_v2");
   if (call.code)
