@@ -173,8 +173,9 @@ static bool isTorchTensor(nb::handle object) {
 /// that have a gradient.
 static TensorRef getTorchTensor(nb::handle object, const std::string &what) {
   TensorRef array;
-  array.type = getElementType(getHelper("_dtypes", "TORCH_TYPES"),
-                              nb::str(object.attr("dtype")), what);
+  nb::object dtype = object.attr("dtype");
+  array.type =
+      getElementType(getHelper("_dtypes", "TORCH_TYPES"), nb::str(dtype), what);
   array.data =
       reinterpret_cast<void *>(nb::cast<uintptr_t>(object.attr("data_ptr")()));
   array.shape = getIntegers(nb::tuple(object.attr("shape")));
@@ -196,47 +197,71 @@ static TensorRef getTorchTensor(nb::handle object, const std::string &what) {
 // DLPack
 //===----------------------------------------------------------------------===//
 
+/// DLPack's types, in the order of preference for what the package exports.
+static const std::vector<std::pair<ElementType, nb::dlpack::dtype>> &
+getDlpackTypes() {
+  using Code = nb::dlpack::dtype_code;
+  auto make = [](Code code, uint8_t bits, uint16_t lanes = 1) {
+    return nb::dlpack::dtype{static_cast<uint8_t>(code), bits, lanes};
+  };
+  static const std::vector<std::pair<ElementType, nb::dlpack::dtype>> types = {
+      {ElementType::I1, make(Code::Bool, 8)},
+      {ElementType::I8, make(Code::UInt, 8)},
+      {ElementType::I8, make(Code::Int, 8)},
+      {ElementType::I16, make(Code::Int, 16)},
+      {ElementType::I16, make(Code::UInt, 16)},
+      {ElementType::I32, make(Code::Int, 32)},
+      {ElementType::I32, make(Code::UInt, 32)},
+      {ElementType::I64, make(Code::Int, 64)},
+      {ElementType::I64, make(Code::UInt, 64)},
+      {ElementType::BF16, make(Code::Bfloat, 16)},
+      {ElementType::F16, make(Code::Float, 16)},
+      {ElementType::F32, make(Code::Float, 32)},
+      {ElementType::F64, make(Code::Float, 64)},
+      {ElementType::F8E4M3FN, make(Code::Float8_E4M3FN, 8)},
+      {ElementType::F8E5M2, make(Code::Float8_E5M2, 8)},
+      {ElementType::F8E8M0FNU, make(Code::Float8_E8M0FNU, 8)},
+      {ElementType::F4E2M1FNx2, make(Code::Float4_E2M1FN, 4, 2)},
+  };
+  return types;
+}
+
 static ElementType getDlpackType(nb::dlpack::dtype type,
                                  const std::string &what) {
-  using Code = nb::dlpack::dtype_code;
-  auto is = [&](Code code, unsigned bits, unsigned lanes = 1) {
-    return type.code == static_cast<uint8_t>(code) && type.bits == bits &&
-           type.lanes == lanes;
-  };
-  for (Code code : {Code::Int, Code::UInt}) {
-    if (is(code, 8))
-      return ElementType::I8;
-    if (is(code, 16))
-      return ElementType::I16;
-    if (is(code, 32))
-      return ElementType::I32;
-    if (is(code, 64))
-      return ElementType::I64;
-  }
-  if (is(Code::Bool, 8))
-    return ElementType::I1;
-  if (is(Code::Bfloat, 16))
-    return ElementType::BF16;
-  if (is(Code::Float, 16))
-    return ElementType::F16;
-  if (is(Code::Float, 32))
-    return ElementType::F32;
-  if (is(Code::Float, 64))
-    return ElementType::F64;
-  if (is(Code::Float8_E4M3FN, 8))
-    return ElementType::F8E4M3FN;
-  if (is(Code::Float8_E5M2, 8))
-    return ElementType::F8E5M2;
-  if (is(Code::Float8_E8M0FNU, 8))
-    return ElementType::F8E8M0FNU;
-  if (is(Code::Float4_E2M1FN, 4, 2))
-    return ElementType::F4E2M1FNx2;
+  for (const auto &[element, dlpack] : getDlpackTypes())
+    if (dlpack == type)
+      return element;
   raiseInvalid(what +
                " expects elements of a type that kernels know, but got "
                "DLPack's code " +
                std::to_string(type.code) + " with " +
                std::to_string(type.bits) + " bits and " +
                std::to_string(type.lanes) + " lanes");
+}
+
+nb::object tile::python::getDlpack(nb::handle owner, const TensorRef &array) {
+  for (const auto &[element, dlpack] : getDlpackTypes()) {
+    if (element != array.type)
+      continue;
+    std::vector<size_t> shape(array.shape.begin(), array.shape.end());
+    bool isCuda = array.place.kind == MemoryPlace::Kind::Cuda;
+    return nb::cast(nb::ndarray<nb::array_api>(
+        array.data, shape.size(), shape.data(), owner, array.strides.data(),
+        dlpack, isCuda ? nb::device::cuda::value : nb::device::cpu::value,
+        array.place.ordinal));
+  }
+  raiseInvalid(std::string("DLPack has no type for ") +
+               runtime::getElementTypeName(array.type));
+}
+
+/// What an object says when it is asked for its DLPack form in vain.
+static std::string getDlpackFailure(nb::handle object) {
+  try {
+    object.attr("__dlpack__")();
+  } catch (nb::python_error &error) {
+    return nb::cast<std::string>(nb::str(error.value()));
+  }
+  return "one that is not understood";
 }
 
 /// The array of an object with DLPack or a buffer; `owner` then keeps it.
@@ -249,6 +274,10 @@ getDlpackArray(nb::handle object, const std::string &what, nb::object &owner) {
   } else if (nb::try_cast(object, view)) {
     isReadOnly = true;
   } else {
+    if (nb::hasattr(object, "__dlpack__"))
+      raiseInvalid(what +
+                   " expects an array that DLPack can describe, but got " +
+                   getDlpackFailure(object));
     return std::nullopt;
   }
 

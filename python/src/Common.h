@@ -71,6 +71,11 @@ struct Watch {
 /// set, and the exception leaves this function once `work` has returned.
 void runLong(const std::function<void()> &work, Watch &watch);
 
+/// The same for work that nothing can end, such as waiting for a GPU: where a
+/// handler raises, its exception leaves this function at once. `work` must own
+/// all that it needs, since it then goes on.
+void waitLong(std::function<void()> work);
+
 /// Who is told how far a call has come: nobody, a line on stderr, or a function
 /// of the caller's.
 class Progress {
@@ -112,6 +117,9 @@ runtime::Argument getArgument(nb::handle object, const std::string &what,
 /// An array, or nullopt where the object is none.
 std::optional<runtime::TensorRef>
 getArray(nb::handle object, const std::string &what, nb::object &owner);
+
+/// An object that gives an array of `owner`'s to others by DLPack.
+nb::object getDlpack(nb::handle owner, const runtime::TensorRef &array);
 
 //===----------------------------------------------------------------------===//
 // Parts of the module

@@ -11,11 +11,20 @@ using runtime::Event;
 using runtime::MemoryPlace;
 using runtime::Stream;
 
-/// Waits, open to Ctrl-C; the work itself goes on after that.
-static void wait(const std::function<runtime::Status()> &function) {
+/// Waits for something, open to Ctrl-C. `function` owns what it needs.
+static void wait(std::function<runtime::Status()> function) {
+  auto status = std::make_shared<runtime::Status>();
+  waitLong([=] { *status = function(); });
+  take(std::move(*status));
+}
+
+/// Copies without the GIL.
+static void copy(const std::function<runtime::Status()> &function) {
   runtime::Status status;
-  Watch watch;
-  runLong([&] { status = function(); }, watch);
+  {
+    nb::gil_scoped_release release;
+    status = function();
+  }
   take(std::move(status));
 }
 
@@ -79,7 +88,9 @@ void tile::python::bindDevices(nb::module_ &module) {
                    "The target that kernels are compiled for, or \"\".")
       .def(
           "synchronize",
-          [](const Device &self) { wait([&] { return self.synchronize(); }); },
+          [](const Device &self) {
+            wait([self] { return self.synchronize(); });
+          },
           "Waits for everything that was given to the device.")
       .def("__eq__", [](const Device &self,
                         const Device &other) { return self == other; })
@@ -112,7 +123,9 @@ void tile::python::bindDevices(nb::module_ &module) {
   nb::class_<Event>(module, "Event", "A moment in a stream.")
       .def(
           "synchronize",
-          [](const Event &self) { wait([&] { return self.synchronize(); }); },
+          [](const Event &self) {
+            wait([self] { return self.synchronize(); });
+          },
           "Waits for it; raises the error of the work before it.")
       .def_prop_ro(
           "is_complete",
@@ -151,7 +164,9 @@ void tile::python::bindDevices(nb::module_ &module) {
           "The address of the CUDA stream; 0 for other devices.")
       .def(
           "synchronize",
-          [](const Stream &self) { wait([&] { return self.synchronize(); }); },
+          [](const Stream &self) {
+            wait([self] { return self.synchronize(); });
+          },
           "Waits for everything given so far, and raises its first error.")
       .def(
           "record", [](const Stream &self) { return take(self.record()); },
@@ -198,7 +213,7 @@ void tile::python::bindDevices(nb::module_ &module) {
             if (!source)
               raise(ErrorCode::InvalidArgument, "expects an array to copy");
             checkCopy(self, *source, /*isWritten=*/false);
-            wait([&] { return self.copyFromHost(source->data); });
+            copy([&] { return self.copyFromHost(source->data); });
           },
           nb::arg("array"), "Copies an array in host memory, and waits for it.")
       .def(
@@ -210,10 +225,20 @@ void tile::python::bindDevices(nb::module_ &module) {
             nb::object owner;
             auto destination = getArray(array, "array", owner);
             checkCopy(self, *destination, /*isWritten=*/true);
-            wait([&] { return self.copyToHost(destination->data); });
+            copy([&] { return self.copyToHost(destination->data); });
             return array;
           },
           "A copy as an array of NumPy's.")
+      .def("__dlpack__",
+           [](nb::handle_t<Buffer> self, const nb::kwargs &options) {
+             return getDlpack(self, nb::cast<Buffer &>(self))
+                 .attr("__dlpack__")(**options);
+           })
+      .def("__dlpack_device__",
+           [](nb::handle_t<Buffer> self) {
+             return getDlpack(self, nb::cast<Buffer &>(self))
+                 .attr("__dlpack_device__")();
+           })
       .def("__repr__", [](const Buffer &self) {
         return "<tile_compiler.Buffer " + self.getRef().str() + ">";
       });

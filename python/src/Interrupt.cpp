@@ -32,10 +32,10 @@ public:
     std::thread([this] { run(); }).detach();
   }
 
-  void start(const std::function<void()> &call) {
+  void start(std::function<void()> call) {
     {
       std::lock_guard<std::mutex> lock(mutex);
-      work = &call;
+      work = std::move(call);
     }
     wake.notify_one();
   }
@@ -57,10 +57,9 @@ private:
   void run() {
     std::unique_lock<std::mutex> lock(mutex);
     for (;;) {
-      wake.wait(lock, [this] { return work; });
-      const std::function<void()> &call = *work;
+      wake.wait(lock, [this] { return static_cast<bool>(work); });
       lock.unlock();
-      call();
+      work();
       lock.lock();
       work = nullptr;
       done.notify_one();
@@ -69,7 +68,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable wake, done;
-  const std::function<void()> *work = nullptr;
+  std::function<void()> work; ///< Empty: idle.
   pid_t process;
 };
 } // namespace
@@ -127,7 +126,7 @@ void tile::python::runLong(const std::function<void()> &work, Watch &watch) {
     bool isDone = false;
     {
       nb::gil_scoped_release release;
-      helper->start(work);
+      helper->start([&work] { work(); });
       isDone = helper->waitFor(kPollInterval);
     }
     while (!isDone) {
@@ -145,6 +144,30 @@ void tile::python::runLong(const std::function<void()> &work, Watch &watch) {
   }
   getIdleHelpers().push_back(helper);
   if (isRaised || !look(watch))
+    throw nb::python_error();
+}
+
+void tile::python::waitLong(std::function<void()> work) {
+  if (!isMainThread()) {
+    nb::gil_scoped_release release;
+    work();
+    return;
+  }
+  Helper *helper = takeHelper();
+  for (bool isStarted = false;; isStarted = true) {
+    {
+      nb::gil_scoped_release release;
+      if (!isStarted)
+        helper->start(std::move(work));
+      if (helper->waitFor(kPollInterval))
+        break;
+    }
+    // The helper goes on, with what `work` owns, and is not used again.
+    if (PyErr_CheckSignals())
+      throw nb::python_error();
+  }
+  getIdleHelpers().push_back(helper);
+  if (PyErr_CheckSignals())
     throw nb::python_error();
 }
 

@@ -337,6 +337,8 @@ class TestLaunch:
         axpy((3, 2), Dlpack(z), Dlpack(x), Dlpack(y), 1.5, 2, device=device)
         np.testing.assert_array_equal(z, expect_axpy(x, y, 1.5, 2))
         x.flags.writeable = False
+        if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+            return  # it does not give read-only arrays away
         axpy((3, 2), Dlpack(z), Dlpack(x), y, 2.5, 2, device=device)
         np.testing.assert_array_equal(z, expect_axpy(x, y, 2.5, 2))
         with pytest.raises(tc.InvalidArgument, match=r"argument 0 \(z\)"):
@@ -493,28 +495,38 @@ def test_arrays_are_let_go(axpy):
     assert (sys.getrefcount(x), sys.getrefcount(z)) == before
 
 
+def run_script(body, **environment):
+    """Runs a program on the kernels of this file; returns what it wrote."""
+    lines = ["import numpy as np", "import tile_compiler as tc"]
+    for constant in ("AXPY", "SPIN"):
+        lines.append(f"{constant} = {globals()[constant]!r}")
+    result = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines) + textwrap.dedent(body)],
+        capture_output=True,
+        timeout=120,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "TILE_CACHE_DISABLE": "1",
+            **environment,
+        },
+    )
+    # Not as text: that would turn the returns of a progress line into new lines.
+    return result.stdout.decode(), result.stderr.decode()
+
+
 class TestInterrupt:
     """In a process of its own, since a signal is for all of it."""
 
     def run(self, body):
-        script = textwrap.dedent("""
-            import os, signal, sys, threading, time
-            import numpy as np
-            import tile_compiler as tc
-            SPIN = '''{}'''
-            kernel = tc.compile(SPIN, "sm_80", compiler=tc.Compiler(use_disk=False))
+        setup = """
+            import os, signal, threading, time
+            kernel = tc.compile(SPIN, "sm_80")
             z = np.ones(32, np.float32)
             threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             start = time.monotonic()
-            """).format(SPIN) + textwrap.dedent(body)
-        result = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            timeout=120,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        # Not as text: that would turn the returns of a progress line into new lines.
-        return result.stdout.decode(), result.stderr.decode()
+            """
+        return run_script(textwrap.dedent(setup) + textwrap.dedent(body))
 
     @pytest.mark.parametrize("device", ["reference", "emulator"])
     def test_launch(self, device):
@@ -527,6 +539,18 @@ class TestInterrupt:
             print(z[0])
             """)
         assert stdout == "interrupted True\n4.0\n", stderr
+
+    def test_wait(self):
+        stdout, stderr = self.run("""
+            stream = tc.Stream(tc.reference())
+            event = kernel(1, z, 10_000_000_000, stream=stream)
+            try:
+                event.synchronize()
+            except KeyboardInterrupt:
+                print("interrupted", time.monotonic() - start < 5, flush=True)
+            os._exit(0)
+            """)
+        assert stdout == "interrupted True\n", stderr
 
     def test_handlers_of_others(self):
         stdout, stderr = self.run("""
@@ -545,6 +569,134 @@ class TestInterrupt:
             """)
         assert re.search(r"\rtile: \d+ of 400 programs", stderr)
         assert stderr.endswith("\r") and "\n" not in stderr
+
+
+class TestCuda:
+    """On a driver without a GPU, whose launches the emulator runs."""
+
+    def run(self, body):
+        fake = pathlib.Path(tc.__file__).parents[2] / "lib" / "libtile-fake-cuda.so"
+        if not fake.exists():
+            pytest.skip(f"{fake} is not built")
+        setup = """
+            x = np.arange(2000, dtype=np.float32).reshape(40, 50)
+            y = x[::-1].copy()
+            # The driver gets PTX, which is what the emulator understands.
+            options = {"constants": {"BM": 16, "BN": 32}, "assembler": "driver"}
+            kernel = tc.compile(AXPY, device=tc.cuda(0), **options)
+            z = np.zeros_like(x)
+            """
+        return run_script(
+            textwrap.dedent(setup) + textwrap.dedent(body),
+            TILE_CUDA_LIBRARY=str(fake),
+            FAKE_CUDA_DEVICES="9.0,12.0",
+        )
+
+    def test_devices(self):
+        stdout, stderr = self.run("""
+            print(kernel.target, tc.cuda(1).target, tc.best() == tc.cuda(0))
+            print(tc.cuda(0).kind, tc.cuda(0) == tc.cuda(1), hash(tc.cuda(0)) > 0)
+            try:
+                tc.cuda(2)
+            except tc.NotFound as error:
+                print(error)
+            """)
+        assert stdout.startswith("sm_90a sm_120f True\ncuda False True\n"), stderr
+        assert stdout.count("\n") == 3
+
+    def test_arrays_of_the_host_are_copied(self):
+        stdout, stderr = self.run("""
+            kernel((3, 2), z, x, y, 0.5, 1)
+            print((z == x * 0.5 + y + 1).all())
+            try:
+                kernel((3, 2), z, x, y, 0.5, 1, stream=tc.Stream(tc.cuda(0)))
+            except tc.InvalidArgument as error:
+                print("argument 0 (z)" in str(error))
+            """)
+        assert stdout == "True\nTrue\n", stderr
+
+    def test_arrays_of_the_device_are_used(self):
+        stdout, stderr = self.run("""
+            buffers = [tc.Buffer(tc.cuda(0), "f32", (40, 50)) for _ in range(3)]
+            buffers[1].copy_from(x)
+            buffers[2].copy_from(y)
+            print(buffers[0].__dlpack_device__())
+
+            class Tensor:  # as another library has it
+                def __init__(self, buffer):
+                    self.buffer = buffer
+                def __dlpack__(self, **options):
+                    return self.buffer.__dlpack__(**options)
+                def __dlpack_device__(self):
+                    return self.buffer.__dlpack_device__()
+
+            # Where an array is says which device runs the kernel.
+            other = tc.compile(AXPY, "sm_90a", **options)
+            other((3, 2), *map(Tensor, buffers), 2.0, 3)
+            print((buffers[0].numpy() == x * 2 + y + 3).all())
+
+            class Stream:
+                def __init__(self, address):
+                    self.cuda_stream = address
+
+            stream = tc.Stream(tc.cuda(0))
+            for alpha, given in enumerate(
+                [stream, stream.native_handle, Stream(stream.native_handle)]
+            ):
+                event = kernel((3, 2), *buffers, alpha, 3, stream=given)
+                event.synchronize()
+                print((buffers[0].numpy() == x * alpha + y + 3).all())
+            try:
+                other((3, 2), *buffers, 2.0, 3, device=tc.reference())
+            except tc.InvalidArgument as error:
+                print("argument 0 (z)" in str(error))
+            """)
+        assert stdout == "(2, 0)\n" + "True\n" * 5, stderr
+
+
+def test_buffers_by_dlpack():
+    for dtype in ("i8", "i16", "i32", "i64", "f16", "f32", "f64"):
+        buffer = tc.Buffer(tc.reference(), dtype, (3, 4))
+        values = hashed(3, 4).astype(np.dtype(buffer.numpy().dtype))
+        buffer.copy_from(values)
+        view = np.from_dlpack(buffer)
+        np.testing.assert_array_equal(view, values)
+        del buffer
+        np.testing.assert_array_equal(view, values)
+
+
+def test_arrays_that_dlpack_cannot_describe(axpy):
+    class Broken(Dlpack):
+        def __dlpack__(self, **options):
+            raise RuntimeError("not today")
+
+    x = hashed(40, 50)
+    with pytest.raises(tc.InvalidArgument, match=r"argument 1 \(x\).*not today"):
+        axpy((3, 2), np.empty_like(x), Broken(x), x, 1.0, 0)
+
+
+def test_processes_that_fork(axpy):
+    x = hashed(40, 50)
+    z = np.empty_like(x)
+    axpy((3, 2), z, x, x, 1.0, 0)
+    child = os.fork()
+    if not child:
+        z[:] = 0
+        axpy((3, 2), z, x, x, 2.0, 0)
+        os._exit(0 if (z == expect_axpy(x, x, 2.0, 0)).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_progress_of_a_compilation():
+    class Enough(Exception):
+        pass
+
+    def fail(seconds):
+        assert seconds >= 0
+        raise Enough
+
+    with pytest.raises(Enough):
+        tc.compile(AXPY, "sm_80", constants={"BM": 16, "BN": 32}, progress=fail)
 
 
 FORMATS = [
@@ -751,7 +903,7 @@ class TestTorch:
         axpy((3, 2), z, x.requires_grad_(), y, 1.5, 2)
         expected = expect_axpy(x.detach().numpy(), y.numpy(), 1.5, 2)
         np.testing.assert_array_equal(z.numpy(), expected)
-        qx, xs, _ = tc.quantize(x, "mxfp8")
+        qx, xs, _ = tc.quantize(torch.from_numpy(hashed(40, 64)), "mxfp8")
         result = tc.mxfp8_linear(
             torch.from_numpy(qx), qx, torch.from_numpy(xs), xs, target="sm_80"
         )
@@ -765,3 +917,49 @@ class TestTorch:
         z = torch.zeros_like(x)
         copy_kernel(compiler, "f8E4M3FN")(3, z, x)
         assert (z.view(torch.uint8) == x.view(torch.uint8)).all()
+
+    def test_interface(self):
+        """The part of PyTorch's interface that is used, FP8 included."""
+        stdout, stderr = run_script("""
+            import sys, types
+            import ml_dtypes
+
+            class Tensor:
+                def __init__(self, array, dtype, kind="cpu"):
+                    self.array = array
+                    self.dtype = type("dtype", (), {"__str__": lambda _: dtype})()
+                    self.device = types.SimpleNamespace(type=kind, index=0)
+                    self.shape = array.shape
+
+                def data_ptr(self):
+                    return self.array.ctypes.data
+
+                def stride(self):
+                    size = self.array.itemsize
+                    return tuple(stride // size for stride in self.array.strides)
+
+            Tensor.__module__ = "torch"
+            sys.modules["torch"] = types.SimpleNamespace(Tensor=Tensor)
+            kernel = tc.compile(
+                '''
+                !m = memref<?x?xf8E4M3FN, strided<[?, ?]>>
+                func.func @copy(%z: !m, %x: !m) attributes {tile.kernel} {
+                  %i = tile.program_id 0
+                  %a = tile.load %x[%i, %i] : !m -> tensor<8x16xf8E4M3FN>
+                  tile.store %a, %z[%i, %i] : tensor<8x16xf8E4M3FN>, !m
+                  return
+                }''',
+                "sm_90",
+            )
+            x = np.arange(60).astype(ml_dtypes.float8_e4m3fn).reshape(12, 5).T
+            z = np.zeros((5, 12), ml_dtypes.float8_e4m3fn)
+            name = "torch.float8_e4m3fn"
+            kernel(1, Tensor(z, name), Tensor(x, name))
+            print(z.tobytes() == x.tobytes())
+            for wrong in (Tensor(x, "torch.complex64"), Tensor(x, name, "xpu")):
+                try:
+                    kernel(1, Tensor(z, name), wrong)
+                except tc.InvalidArgument as error:
+                    print(str(error).startswith("argument 1 (x): expects "))
+            """)
+        assert stdout == "True\n" * 3, stderr
