@@ -362,6 +362,27 @@ static void testLaunch(const TileKernel *kernel, const TileDevice *device) {
   EXPECT(isAxpy(&v, 2.0f, 7.0f));
   EXPECT(done == 4);
 
+  /* A program with a newer header: the library leaves the rest alone. */
+  struct {
+    TileLaunchOptions known;
+    uint64_t unknown[2];
+  } newer;
+  tileLaunchOptionsInit(&newer.known, sizeof newer);
+  EXPECT(newer.known.size == sizeof newer);
+  EXPECT(newer.unknown[0] == 0 && newer.unknown[1] == 0);
+  newer.known.hostThreads = 1;
+  arguments[4] = tileArgumentInteger(6);
+  OK(tileKernelLaunch(kernel, device, tileGrid(4, 1, 1), arguments, 5,
+                      &newer.known));
+  EXPECT(isAxpy(&v, 2.0f, 6.0f));
+  struct {
+    TileParameter known;
+    uint64_t unknown;
+  } parameter = {.known = {.size = sizeof parameter}, .unknown = 77};
+  EXPECT(tileKernelGetParameter(kernel, 1, &parameter.known));
+  EXPECT(strcmp(parameter.known.name, "x") == 0);
+  EXPECT(parameter.known.size == sizeof parameter && parameter.unknown == 77);
+
   TileCancelFlag *flag = tileCancelFlagCreate();
   tileCancelFlagSet(flag, true);
   options.cancel = flag;
