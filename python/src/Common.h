@@ -57,6 +57,11 @@ nb::handle getHelper(const char *module, const char *name);
 // Interrupt.cpp
 //===----------------------------------------------------------------------===//
 
+/// Finds the main thread. Called once, when the module is imported: the GIL may
+/// change hands meanwhile, which the guard of a static variable does not
+/// survive.
+void initializeInterrupt();
+
 /// What a call that may take long does between two looks at the signals.
 struct Watch {
   /// Set where the caller has had enough; `work` looks at it.

@@ -91,12 +91,16 @@ static Helper *takeHelper() {
   return new Helper;
 }
 
-static bool isMainThread() {
-  // Its number stays that of the thread that calls `fork`.
-  static unsigned long main = nb::cast<unsigned long>(
+/// The thread that runs signal handlers. It keeps its number in a child, where
+/// it is the one that called `fork`.
+static unsigned long mainThread = 0;
+
+void tile::python::initializeInterrupt() {
+  mainThread = nb::cast<unsigned long>(
       nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-  return PyThread_get_thread_ident() == main;
 }
+
+static bool isMainThread() { return PyThread_get_thread_ident() == mainThread; }
 
 /// Looks at the signals and reports progress. False: an exception is set.
 static bool look(Watch &watch) {

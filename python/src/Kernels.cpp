@@ -578,7 +578,17 @@ void tile::python::bindKernels(nb::module_ &module) {
            nb::kw_only(), nb::arg("device") = nb::none(),
            nb::arg("stream") = nb::none(), nb::arg("accumulate") = "exact",
            nb::arg("schedule_seed") = 0, nb::arg("host_threads") = 0,
-           nb::arg("progress") = nb::none())
+           nb::arg("progress") = nb::none(),
+           "Launches the kernel for `grid` tile programs, one to three "
+           "integers, and waits for it.\n\n"
+           "`device` is where it runs: by default the GPU whose memory the "
+           "first array on one is in, else the device it was compiled for, "
+           "else the reference. With `stream`, a Stream, a stream of PyTorch "
+           "or the address of a CUDA stream, it does not wait and returns an "
+           "Event. `accumulate` and `schedule_seed` are of the emulator, "
+           "`host_threads` of it and the reference. `progress` is True for a "
+           "line on stderr, or is called with the programs done and their "
+           "number.")
       .def("__repr__", [](const PyKernel &self) {
         return "<tile_compiler.Kernel " + self.kernel.getEntry() + " for " +
                self.kernel.getTarget() + ">";

@@ -101,6 +101,7 @@ void tile::python::bindFormats(nb::module_ &module) {
 }
 
 NB_MODULE(_tile, module) {
+  initializeInterrupt();
   module.attr("version") = runtime::getVersion();
   module.def("targets", &runtime::getTargets,
              "Every target that there is, oldest first.");

@@ -540,6 +540,18 @@ class TestInterrupt:
             """)
         assert stdout == "interrupted True\n4.0\n", stderr
 
+    def test_compilation(self):
+        stdout, stderr = self.run("""
+            options = {"constants": {"BM": 128, "BN": 128}, "num_warps": 1}
+            try:
+                while time.monotonic() - start < 60:
+                    compiler = tc.Compiler(use_disk=False)
+                    tc.compile(AXPY, "sm_80", compiler=compiler, **options)
+            except KeyboardInterrupt:
+                print("interrupted", time.monotonic() - start < 10)
+            """)
+        assert stdout == "interrupted True\n", stderr
+
     def test_wait(self):
         stdout, stderr = self.run("""
             stream = tc.Stream(tc.reference())
@@ -565,7 +577,7 @@ class TestInterrupt:
         stdout, stderr = self.run("""
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             z = np.ones(32 * 400, np.float32)
-            kernel(400, z, 20_000, progress=True)
+            kernel(400, z, 6_000, progress=True)
             """)
         assert re.search(r"\rtile: \d+ of 400 programs", stderr)
         assert stderr.endswith("\r") and "\n" not in stderr
