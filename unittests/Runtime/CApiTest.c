@@ -654,6 +654,129 @@ static void testCache(void) {
         "expects the size of a TileCacheOptions");
 }
 
+static void testSpecialisation(const TileCompiler *compiler) {
+  TileDevice *device = NULL;
+  OK(tileDeviceEmulator("sm_90", &device));
+  EXPECT(strcmp(tileDeviceGetTarget(device), "sm_90") == 0);
+  TileCompileOptions *options = tileCompileOptionsCreate();
+  OK(tileCompileOptionsSetDevice(options, device));
+  OK(tileCompileOptionsSetConstant(options, "COUNT", "64"));
+  OK(tileCompileOptionsSetShape(options, "x", 1, vectorShape));
+  OK(tileCompileOptionsSetBinding(options, "bias", 4));
+
+  /* From a file. */
+  static const char path[] = "tile-c-api-test.mlir";
+  FILE *file = fopen(path, "wb");
+  EXPECT(file && fwrite(kernelText, 1, sizeof kernelText - 1, file) ==
+                     sizeof kernelText - 1);
+  EXPECT(file && fclose(file) == 0);
+  TileKernel *kernel = NULL;
+  OK(tileCompilerCompileFile(compiler, path, options, &kernel));
+  remove(path);
+
+  EXPECT(strcmp(tileKernelGetTarget(kernel), "sm_90") == 0);
+  EXPECT(tileKernelGetNumParameters(kernel) == 4);
+  TileParameter parameter = {.size = sizeof parameter};
+  EXPECT(tileKernelGetParameter(kernel, 1, &parameter));
+  EXPECT(parameter.shape[0] == kCount);
+
+  Vectors v;
+  fillVectors(&v);
+  TileTensor z = getTensor(v.z), x = getTensor(v.x), y = getTensor(v.y);
+  TileArgument arguments[] = {tileArgumentTensor(&z), tileArgumentTensor(&x),
+                              tileArgumentTensor(&y), tileArgumentFloat(3.0)};
+  OK(tileKernelLaunch(kernel, device, tileGrid(4, 1, 1), arguments, 4, NULL));
+  EXPECT(isAxpy(&v, 3.0f, 4.0f));
+  /* 200 is a multiple of 8, which the text does not promise. */
+  EXPECT(tileKernelGetNumVariants(kernel) == 2);
+  TileText *ptx = NULL;
+  OK(tileKernelGetPtxFor(kernel, arguments, 4, &ptx));
+  EXPECT(strcmp(tileTextGet(ptx).data, tileKernelGetPtx(kernel).data) != 0);
+  tileTextDestroy(ptx);
+  int64_t shorter[1] = {kCount - 1};
+  x.shape = shorter;
+  FAILS(tileKernelLaunch(kernel, device, tileGrid(4, 1, 1), arguments, 4, NULL),
+        TILE_ERROR_INVALID_ARGUMENT,
+        "argument 1 (x): expects extent 0 to be 200, but got 199");
+  tileKernelDestroy(kernel);
+
+  OK(tileCompileOptionsSetShape(options, "x", 0, NULL));
+  OK(tileCompileOptionsRemoveBinding(options, "bias"));
+  OK(tileCompileOptionsSetConstant(options, "UNUSED", "1"));
+  OK(tileCompileOptionsSetConstant(options, "UNUSED", NULL));
+  OK(tileCompilerCompile(compiler, kernelText, sizeof kernelText - 1, NULL,
+                         options, &kernel));
+  EXPECT(tileKernelGetNumParameters(kernel) == 5);
+  EXPECT(tileKernelGetParameter(kernel, 1, &parameter));
+  EXPECT(parameter.shape[0] == TILE_DYNAMIC);
+  tileKernelDestroy(kernel);
+  tileCompileOptionsDestroy(options);
+  tileDeviceDestroy(device);
+
+  TileCompiler *shared = tileCompilerGetDefault();
+  EXPECT(shared != NULL && tileCompilerGetCacheDirectory(shared) != NULL);
+  tileCompilerDestroy(shared);
+}
+
+/* Every field of a problem reaches the library. */
+static void testProblems(const TileCompiler *compiler) {
+  TileCompileOptions *options = tileCompileOptionsCreate();
+  OK(tileCompileOptionsSetTarget(options, "sm_120a"));
+  TileLinearProblem problem;
+  tileLinearProblemInit(&problem, sizeof problem);
+  problem.m = 16;
+  problem.n = 32;
+  problem.k = 64;
+  problem.output = TILE_ELEMENT_BF16;
+  problem.alphaPerColumn = true;
+  problem.x = TILE_ELEMENT_F8E5M2;
+  TileKernel *kernel = NULL;
+  TileGrid grid;
+  OK(tileLibraryLinear(compiler, "mxfp8_linear", &problem, options, &kernel,
+                       &grid));
+  static const TileElementType types[6] = {
+      TILE_ELEMENT_BF16,      TILE_ELEMENT_F8E5M2,    TILE_ELEMENT_F8E4M3FN,
+      TILE_ELEMENT_F8E8M0FNU, TILE_ELEMENT_F8E8M0FNU, TILE_ELEMENT_F32};
+  EXPECT(tileKernelGetNumParameters(kernel) == 6);
+  for (size_t i = 0; i < 6; ++i) {
+    TileParameter parameter = {.size = sizeof parameter};
+    EXPECT(tileKernelGetParameter(kernel, i, &parameter));
+    EXPECT(parameter.type == types[i] && parameter.isArray);
+    EXPECT(parameter.rank == (i == 5 ? 1 : 2));
+  }
+  tileKernelDestroy(kernel);
+
+  problem.x = TILE_ELEMENT_F16;
+  problem.mxScales = true;
+  problem.alphaPerColumn = false;
+  OK(tileLibraryLinear(compiler, "w4a16_linear", &problem, options, &kernel,
+                       &grid));
+  TileParameter parameter = {.size = sizeof parameter};
+  EXPECT(tileKernelGetParameter(kernel, 1, &parameter));
+  EXPECT(parameter.type == TILE_ELEMENT_F16);
+  EXPECT(tileKernelGetParameter(kernel, 3, &parameter));
+  EXPECT(parameter.type == TILE_ELEMENT_F8E8M0FNU);
+  EXPECT(tileKernelGetParameter(kernel, 4, &parameter));
+  EXPECT(!parameter.isArray);
+  tileKernelDestroy(kernel);
+
+  TileQuantizeProblem quantize;
+  tileQuantizeProblemInit(&quantize, sizeof quantize);
+  quantize.m = 16;
+  quantize.k = 64;
+  quantize.values = TILE_ELEMENT_F16;
+  quantize.codes = TILE_ELEMENT_F8E5M2;
+  quantize.format = "mxfp8";
+  OK(tileLibraryQuantize(compiler, "dequantize", &quantize, options, &kernel,
+                         &grid));
+  EXPECT(tileKernelGetParameter(kernel, 0, &parameter));
+  EXPECT(parameter.type == TILE_ELEMENT_F16 && parameter.isWritten);
+  EXPECT(tileKernelGetParameter(kernel, 1, &parameter));
+  EXPECT(parameter.type == TILE_ELEMENT_F8E5M2 && parameter.isRead);
+  tileKernelDestroy(kernel);
+  tileCompileOptionsDestroy(options);
+}
+
 int main(void) {
   testVersions();
   testNull();
@@ -667,6 +790,8 @@ int main(void) {
   OK(tileCompilerCreate(&cache, &compiler));
   testOptions(compiler);
   testErrors(compiler);
+  testSpecialisation(compiler);
+  testProblems(compiler);
   TileKernel *kernel = compileAxpy(compiler);
   testQueries(kernel);
   TileDevice *devices[2] = {tileDeviceReference(), NULL};
