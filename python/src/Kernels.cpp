@@ -580,7 +580,7 @@ void tile::python::bindKernels(nb::module_ &module) {
            nb::arg("schedule_seed") = 0, nb::arg("host_threads") = 0,
            nb::arg("progress") = nb::none(),
            "Launches the kernel for `grid` tile programs, one to three "
-           "integers, and waits for it.\n\n"
+           "integers, and waits for it; on a GPU, in the default stream.\n\n"
            "`device` is where it runs: by default the GPU whose memory the "
            "first array on one is in, else the device it was compiled for, "
            "else the reference. With `stream`, a Stream, a stream of PyTorch "
