@@ -121,6 +121,7 @@ Status CudaDevice::synchronize() {
   return inContext([&]() -> Status {
     if (Status done = driver.call(driver.cuCtxSynchronize, getPurpose()); !done)
       return done;
+    freeGarbage();
     return orphans.reap();
   });
 }
@@ -134,6 +135,7 @@ Expected<std::shared_ptr<void>> CudaDevice::allocate(size_t bytes) {
   Status done = inContext([&]() -> Status {
     if (Status reaped = orphans.reap(); !reaped)
       return reaped;
+    freeGarbage();
     CudaAddress address = 0;
     if (Status allocated = driver.call(driver.cuMemAlloc, getPurpose(),
                                        &address, std::max<size_t>(bytes, 1));
@@ -143,14 +145,46 @@ Expected<std::shared_ptr<void>> CudaDevice::allocate(size_t bytes) {
                        " bytes: " + allocated.error().getMessage());
     memory = std::shared_ptr<void>(reinterpret_cast<void *>(address),
                                    [device = getShared()](void *pointer) {
-                                     device->release(device->driver.cuMemFree,
-                                                     getAddress(pointer));
+                                     device->freeMemory(getAddress(pointer));
                                    });
     return {};
   });
   if (!done)
     return std::move(done).error();
   return memory;
+}
+
+thread_local bool CudaDevice::NoFreeing::isActive = false;
+
+void CudaDevice::freeMemory(CudaAddress address) {
+  if (!NoFreeing::isActive) {
+    release(driver.cuMemFree, address);
+    freeGarbage();
+    return;
+  }
+  std::lock_guard<std::mutex> lock(garbageMutex);
+  garbageMemory.push_back(address);
+}
+
+void CudaDevice::unload(CudaModuleHandle module) {
+  if (!NoFreeing::isActive)
+    return release(driver.cuModuleUnload, module);
+  std::lock_guard<std::mutex> lock(garbageMutex);
+  garbageModules.push_back(module);
+}
+
+void CudaDevice::freeGarbage() {
+  std::vector<CudaAddress> memory;
+  std::vector<CudaModuleHandle> modules;
+  {
+    std::lock_guard<std::mutex> lock(garbageMutex);
+    memory.swap(garbageMemory);
+    modules.swap(garbageModules);
+  }
+  for (CudaAddress address : memory)
+    release(driver.cuMemFree, address);
+  for (CudaModuleHandle module : modules)
+    release(driver.cuModuleUnload, module);
 }
 
 // The copies and fills that wait go to the default stream, which waits for

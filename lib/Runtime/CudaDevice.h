@@ -6,7 +6,9 @@
 //
 // Nothing here waits unless its name says so. What a launch uses must live
 // until it is complete, so a stream keeps a list of that, each entry with an
-// event; entries whose event has come are dropped at later calls.
+// event; entries whose event has come are dropped at later calls. The driver
+// may wait for the whole GPU when memory is freed, so what a launch drops is
+// freed later, by a call that allocates, frees or waits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace tile::runtime {
 
@@ -155,6 +158,24 @@ public:
                  llvm::ArrayRef<CudaAddress> addresses,
                  CudaStreamHandle stream);
 
+  /// Frees memory or a module; later, where this thread is in a `NoFreeing`.
+  void freeMemory(CudaAddress address);
+  void unload(CudaModuleHandle module);
+  /// Frees what was to be freed later.
+  void freeGarbage();
+
+  /// While it lives, this thread frees nothing.
+  class NoFreeing {
+  public:
+    NoFreeing() : before(isActive) { isActive = true; }
+    ~NoFreeing() { isActive = before; }
+
+  private:
+    friend class CudaDevice;
+    static thread_local bool isActive;
+    bool before;
+  };
+
   /// What streams that are gone leave to be kept.
   CudaPendingList &getOrphans() { return orphans; }
 
@@ -174,6 +195,9 @@ private:
   std::string target;
   int major = 0, minor = 0;
   int maxSharedBytes = 0; ///< Of a block, on request.
+  std::mutex garbageMutex;
+  std::vector<CudaAddress> garbageMemory;
+  std::vector<CudaModuleHandle> garbageModules;
   CudaPendingList orphans{/*isOrdered=*/false};
 };
 

@@ -29,7 +29,7 @@ bool tile::runtime::canRun(const std::string &target, int major, int minor) {
 
 CudaModule::~CudaModule() {
   if (module)
-    device->release(device->getDriver().cuModuleUnload, module);
+    device->unload(module);
 }
 
 /// What may be shared without asking for more; dynamic shared memory above this

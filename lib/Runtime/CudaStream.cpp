@@ -182,6 +182,7 @@ Status CudaStream::synchronize() {
                                   device->getPurpose(), handle);
         !done)
       return done;
+    device->freeGarbage();
     return pending.reap();
   });
 }
@@ -189,6 +190,7 @@ Status CudaStream::synchronize() {
 Expected<std::shared_ptr<EventImpl>>
 CudaStream::add(CudaPending entry, std::string kernel,
                 llvm::function_ref<Status(const CudaPending &)> enqueue) {
+  CudaDevice::NoFreeing noFreeing;
   const CudaDriver &driver = device->getDriver();
   std::shared_ptr<CudaEvent> event;
   Status done = device->inContext([&]() -> Status {

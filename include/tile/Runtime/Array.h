@@ -101,7 +101,8 @@ struct TensorRef {
 };
 
 /// An array with memory of its own, on a device. Movable; frees its memory when
-/// the last launch that was given this object is complete.
+/// the last launch that was given this object is complete. The driver may wait
+/// for the whole GPU then; launches leave that to later calls.
 class Buffer {
 public:
   Buffer();
