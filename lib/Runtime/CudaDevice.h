@@ -17,6 +17,7 @@
 
 #include "CudaDriver.h"
 #include "DeviceImpl.h"
+#include "tile/Runtime/Compiler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -34,6 +35,9 @@ class CudaDevice;
 /// `target`: `sm_XY` from X.Y on within X, `sm_XYf` likewise, `sm_XYa` on X.Y
 /// alone.
 bool canRun(const std::string &target, int major, int minor);
+/// Whether the driver of such a GPU assembles PTX for `target`: as above, and
+/// `sm_XY` for every later GPU too.
+bool canAssemble(const std::string &target, int major, int minor);
 
 /// A moment in a stream of a GPU.
 class CudaEvent final : public EventImpl {
@@ -184,7 +188,7 @@ private:
       : driver(driver), ordinal(ordinal) {}
 
   Status open();
-  Status checkCode(const CompiledCode &code) const;
+  Status checkCode(const CompiledCode &code, Assembler assembler) const;
   Expected<std::shared_ptr<void>> load(const LaunchRequest &request);
 
   const CudaDriver &driver;

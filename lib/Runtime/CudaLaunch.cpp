@@ -17,14 +17,32 @@ using llvm::StringRef;
 // Loading
 //===----------------------------------------------------------------------===//
 
-bool tile::runtime::canRun(const std::string &target, int major, int minor) {
-  StringRef name = target;
+/// The capability of the oldest GPU that a target is for, and its suffix.
+struct TargetName {
+  int major = 0, minor = 0;
+  StringRef suffix;
+};
+
+static std::optional<TargetName> parseTarget(StringRef name) {
   int chip = 0;
   if (!name.consume_front("sm_") || name.consumeInteger(10, chip) ||
-      chip / 10 != major)
+      !llvm::is_contained({"", "a", "f"}, name))
+    return std::nullopt;
+  return TargetName{chip / 10, chip % 10, name};
+}
+
+bool tile::runtime::canRun(const std::string &target, int major, int minor) {
+  std::optional<TargetName> name = parseTarget(target);
+  if (!name || name->major != major)
     return false;
-  return name == "a" ? chip % 10 == minor
-                     : (name.empty() || name == "f") && chip % 10 <= minor;
+  return name->suffix == "a" ? name->minor == minor : name->minor <= minor;
+}
+
+bool tile::runtime::canAssemble(const std::string &target, int major,
+                                int minor) {
+  std::optional<TargetName> name = parseTarget(target);
+  return canRun(target, major, minor) ||
+         (name && name->suffix.empty() && name->major < major);
 }
 
 CudaModule::~CudaModule() {
@@ -36,8 +54,12 @@ CudaModule::~CudaModule() {
 /// is an opt-in of the kernel.
 static constexpr unsigned kSharedBytesByDefault = 48 * 1024;
 
-Status CudaDevice::checkCode(const CompiledCode &code) const {
-  if (!canRun(code.target, major, minor))
+Status CudaDevice::checkCode(const CompiledCode &code,
+                             Assembler assembler) const {
+  const bool isRunnable = assembler == Assembler::Ptxas
+                              ? canRun(code.target, major, minor)
+                              : canAssemble(code.target, major, minor);
+  if (!isRunnable)
     return Error(ErrorCode::InvalidArgument,
                  "kernel '" + code.entry + "' is compiled for " + code.target +
                      ", which " + getName() + " of compute capability " +
@@ -60,15 +82,17 @@ static Error extend(const Error &error, const std::string &more) {
 
 Expected<std::shared_ptr<void>> CudaDevice::load(const LaunchRequest &request) {
   const CompiledCode &code = *request.code;
-  if (Status valid = checkCode(code); !valid)
+  const Assembler assembler = request.kernel->getOptions().assembler;
+  if (Status valid = checkCode(code, assembler); !valid)
     return std::move(valid).error();
 
   // PTX is text, which the driver assembles; a cubin is ready.
   const void *image = code.ptx.c_str();
   std::shared_ptr<const CompiledCode::Assembled> assembled;
   std::string reason;
-  const Assembler assembler = request.kernel->getOptions().assembler;
-  if (assembler != Assembler::Driver) {
+  if (assembler == Assembler::Auto && !canRun(code.target, major, minor)) {
+    reason = "machine code for " + code.target + " does not run here";
+  } else if (assembler != Assembler::Driver) {
     auto made = request.kernel->assemble(code);
     if (made) {
       assembled = std::move(*made);

@@ -154,6 +154,18 @@ TEST_F(CudaDeviceTest, ManagedMemory) {
   EXPECT_TRUE(bool(getDevice().getImpl()->checkArray(array, "argument 0")));
 }
 
+TEST(CudaTargetTest, CanAssemble) {
+  // What runs, and what is for every later GPU.
+  EXPECT_TRUE(canAssemble("sm_80", 8, 0));
+  EXPECT_TRUE(canAssemble("sm_80", 9, 0));
+  EXPECT_TRUE(canAssemble("sm_89", 12, 1));
+  EXPECT_TRUE(canAssemble("sm_100f", 10, 3));
+  EXPECT_FALSE(canAssemble("sm_90", 8, 9));
+  EXPECT_FALSE(canAssemble("sm_90a", 10, 0));
+  EXPECT_FALSE(canAssemble("sm_100f", 12, 0));
+  EXPECT_FALSE(canAssemble("sm_", 12, 0));
+}
+
 TEST(CudaTargetTest, CanRun) {
   const struct {
     const char *target;

@@ -126,6 +126,21 @@ TEST_F(CudaLaunchTest, TargetThatTheDeviceCannotRun) {
   EXPECT_EQ(fake.countCalls("cuModuleLoadDataEx"), 0);
 }
 
+/// The machine code of ptxas would be for another generation; the PTX is not.
+TEST_F(CudaLaunchTest, DriverAssemblesForLaterGpus) {
+  CudaArrays arrays(getDevice());
+  Kernel portable = compileKernelText(kAxpy, "sm_80", Assembler::Auto);
+  ASSERT_TRUE(bool(portable.launch(getDevice(), {32}, arrays.zs, arrays.xs,
+                                   arrays.ys, 2.0f)));
+  EXPECT_EQ(arrays.read(), getAxpy(arrays.x, arrays.y, 2));
+  Kernel assembled = compileKernelText(kAxpy, "sm_80", Assembler::Ptxas);
+  EXPECT_ERROR(assembled.launch(getDevice(), {32}, arrays.zs, arrays.xs,
+                                arrays.ys, 2.0f),
+               InvalidArgument,
+               "kernel 'axpy' is compiled for sm_80, which cuda:0 (Fake GPU) "
+               "of compute capability 9.0 cannot run; its target is sm_90a");
+}
+
 TEST_F(CudaLaunchTest, SharedMemory) {
   CudaArrays arrays(getDevice());
   const struct {
