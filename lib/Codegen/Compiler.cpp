@@ -68,6 +68,10 @@ llvm::Error tile::validate(const CompileOptions &options) {
     return llvm::createStringError(
         "expects num-warps to be a power of two from 1 to 32, but got " +
         std::to_string(options.numWarps));
+  if (options.numStages > kMaxStages)
+    return llvm::createStringError("expects num-stages to be at most " +
+                                   std::to_string(kMaxStages) + ", but got " +
+                                   std::to_string(options.numStages));
   if (options.groupPrograms > kMaxProgramGroup)
     return llvm::createStringError("expects group-programs to be at most " +
                                    std::to_string(kMaxProgramGroup) +

@@ -18,6 +18,7 @@
 #include "tile/Reference/Interpreter.h"
 #include "tile/Tools/Files.h"
 #include "tile/Tools/KernelFile.h"
+#include "tile/Tools/Nesting.h"
 #include "tile/Tools/Template.h"
 #include "tile/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -151,14 +152,19 @@ static rt::Expected<std::string> expand(std::string_view text,
                        llvm::toString(std::move(error)));
     return source.str();
   }
-  if (constants.empty() && !source.contains("${"))
-    return source.str();
-  llvm::Expected<std::string> expanded =
-      expandTemplate(source, name, constants);
-  if (!expanded)
+  std::string expanded = source.str();
+  if (!constants.empty() || source.contains("${")) {
+    llvm::Expected<std::string> result =
+        expandTemplate(source, name, constants);
+    if (!result)
+      return makeError(ErrorCode::InvalidKernel,
+                       llvm::toString(result.takeError()));
+    expanded = std::move(*result);
+  }
+  if (llvm::Error error = checkNesting({expanded, name}))
     return makeError(ErrorCode::InvalidKernel,
-                     llvm::toString(expanded.takeError()));
-  return std::move(*expanded);
+                     llvm::toString(std::move(error)));
+  return expanded;
 }
 
 /// The kernel that `entry` names, or the only one.
@@ -212,6 +218,47 @@ static std::optional<unsigned> findArgument(func::FuncOp kernel,
   return std::nullopt;
 }
 
+/// Checks that `value` can stand for an argument of type `type`.
+static Status checkBinding(const std::string &name, Type type, int64_t value) {
+  const std::string what = "bindings: argument '" + name + "' ";
+  if (!type.isIndex() && !type.isSignlessInteger())
+    return makeError(ErrorCode::InvalidArgument,
+                     what + "is of type " + print(type) + ", not an integer");
+  const unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  if (bits < 64 && !llvm::isIntN(bits, value) &&
+      !llvm::isUIntN(bits, static_cast<uint64_t>(value)))
+    return makeError(ErrorCode::InvalidArgument,
+                     what + "expects a value of type " + print(type) +
+                         ", but got " + std::to_string(value));
+  return {};
+}
+
+/// Checks that an argument of type `type` can have the extents `shape`.
+static Status checkShape(const std::string &name, Type type,
+                         const std::vector<int64_t> &shape) {
+  const std::string what = "shapes: argument '" + name + "' ";
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref)
+    return makeError(ErrorCode::InvalidArgument,
+                     what + "is of type " + print(type) + ", not an array");
+  if (static_cast<int64_t>(shape.size()) != memref.getRank())
+    return makeError(ErrorCode::InvalidArgument,
+                     what + "expects " + std::to_string(memref.getRank()) +
+                         " extents (" + print(type) + "), but got " +
+                         std::to_string(shape.size()));
+  for (auto [dim, extent, known] : llvm::enumerate(shape, memref.getShape())) {
+    if (extent == kDynamic ||
+        (extent >= 0 && (ShapedType::isDynamic(known) || extent == known)))
+      continue;
+    return makeError(ErrorCode::InvalidArgument,
+                     what + "expects extent " + std::to_string(dim) +
+                         (extent < 0 ? std::string(" not to be negative")
+                                     : " to be " + std::to_string(known)) +
+                         ", but got " + std::to_string(extent));
+  }
+  return {};
+}
+
 /// Appends what `tile-specialize` needs for the bindings and shapes of
 /// `options` to a pipeline.
 static Status addSpecialization(OpPassManager &passes, func::FuncOp kernel,
@@ -219,28 +266,38 @@ static Status addSpecialization(OpPassManager &passes, func::FuncOp kernel,
   TileSpecializeOptions specialize;
   specialize.entry = kernel.getName().str();
   auto find = [&](const char *option,
-                  const std::string &name) -> rt::Expected<std::string> {
+                  const std::string &name) -> rt::Expected<unsigned> {
     if (std::optional<unsigned> argument = findArgument(kernel, name))
-      return std::to_string(*argument) + ':';
+      return *argument;
     return makeError(ErrorCode::InvalidArgument,
                      Twine(option) + ": kernel '" + kernel.getName() +
                          "' has no argument '" + name + "', but " +
                          listArguments(kernel));
   };
   for (const auto &[name, value] : options.bindings) {
-    rt::Expected<std::string> text = find("bindings", name);
-    if (!text)
-      return std::move(text).error();
-    specialize.bindings.push_back(*text + std::to_string(value));
+    rt::Expected<unsigned> argument = find("bindings", name);
+    if (!argument)
+      return std::move(argument).error();
+    Type type = kernel.getArgument(*argument).getType();
+    if (Status status = checkBinding(name, type, value); !status)
+      return status;
+    specialize.bindings.push_back(std::to_string(*argument) + ':' +
+                                  std::to_string(value));
   }
   for (const auto &[name, shape] : options.shapes) {
-    rt::Expected<std::string> text = find("shapes", name);
-    if (!text)
-      return std::move(text).error();
+    rt::Expected<unsigned> argument = find("shapes", name);
+    if (!argument)
+      return std::move(argument).error();
+    Type type = kernel.getArgument(*argument).getType();
+    if (Status status = checkShape(name, type, shape); !status)
+      return status;
+    if (shape.empty())
+      continue; // An array without dimensions has no extents to put in.
+    std::string text = std::to_string(*argument) + ':';
     for (auto [dim, extent] : llvm::enumerate(shape))
-      *text += (dim ? "x" : "") +
-               (extent == kDynamic ? "?" : std::to_string(extent));
-    specialize.shapes.push_back(*text);
+      text += (dim ? "x" : "") +
+              (extent == kDynamic ? "?" : std::to_string(extent));
+    specialize.shapes.push_back(text);
   }
   passes.addPass(createTileSpecialize(specialize));
   return {};

@@ -1,10 +1,12 @@
 //===- Files.cpp - Kernel files in, results out ---------------------------===//
 
 #include "tile/Tools/Files.h"
+#include "tile/Tools/Nesting.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
@@ -13,6 +15,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -56,9 +59,20 @@ tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
   return MemoryBuffer::getMemBufferCopy(*expanded, name);
 }
 
-/// Parses `buffer` and ends the process.
+/// The levels of regions in `operation`.
+static unsigned getDepth(mlir::Operation *operation) {
+  unsigned depth = 0;
+  for (mlir::Region &region : operation->getRegions())
+    for (mlir::Operation &inner : region.getOps())
+      depth = std::max(depth, 1 + getDepth(&inner));
+  return depth;
+}
+
+/// Parses `buffer`, says so on `answer` if it can be used, and ends the
+/// process.
 [[noreturn]] static void parseAndExit(MemoryBufferRef buffer,
-                                      const mlir::DialectRegistry &registry) {
+                                      const mlir::DialectRegistry &registry,
+                                      int answer) {
   // A crash is the answer here, not something to be reported.
   for (int number : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV})
     ::signal(number, SIG_DFL);
@@ -70,7 +84,12 @@ tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(
       buffer.getBuffer(), mlir::ParserConfig(&context),
       buffer.getBufferIdentifier());
-  (void)module.release();
+  // What nests deeper than a text may would end the passes, or this.
+  const bool isUsable = !module || getDepth(*module) <= kMaxNesting;
+  module = nullptr;
+  if (isUsable)
+    while (::write(answer, "y", 1) < 0 && errno == EINTR)
+      ;
   ::_exit(0);
 }
 
@@ -78,18 +97,29 @@ Error tile::checkBytecode(MemoryBufferRef buffer,
                           const mlir::DialectRegistry &registry) {
   if (!isBytecode(buffer.getBuffer()))
     return Error::success();
+  auto fail = [&](int code) {
+    return createStringError("cannot check '" + buffer.getBufferIdentifier() +
+                             "': " + std::strerror(code));
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+    return fail(errno);
   pid_t child = ::fork();
   if (child == 0)
-    parseAndExit(buffer, registry);
-  int status = 0;
-  pid_t waited = child;
-  while (child > 0 && (waited = ::waitpid(child, &status, 0)) < 0 &&
-         errno == EINTR)
+    parseAndExit(buffer, registry, ends[1]);
+  const int forkError = errno;
+  // This waits even where the program ignores SIGCHLD or waits for every child
+  // itself, but the status is lost then: the answer comes through the pipe.
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
     ;
-  if (child < 0 || waited < 0)
-    return createStringError("cannot check '" + buffer.getBufferIdentifier() +
-                             "': " + std::strerror(errno));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+  char answer = 'n';
+  while (::read(ends[0], &answer, 1) < 0 && errno == EINTR)
+    ;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  if (child < 0)
+    return fail(forkError);
+  if (answer == 'y')
     return Error::success();
   return createStringError("'" + buffer.getBufferIdentifier() +
                            "' is damaged: MLIR's bytecode reader fails on it");
@@ -103,6 +133,8 @@ Error tile::addKernelFile(SourceMgr &sources, StringRef path,
   if (!buffer)
     return buffer.takeError();
   if (Error error = checkBytecode(**buffer, registry))
+    return error;
+  if (Error error = checkNesting(**buffer))
     return error;
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   return Error::success();

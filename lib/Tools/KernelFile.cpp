@@ -81,6 +81,8 @@ void tile::eraseKernelsExcept(ModuleOp module, func::FuncOp kernel) {
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (isKernel(function) && function != kernel)
       function.erase();
+  // The inliner would drop a private function that nobody calls.
+  kernel.setPublic();
 }
 
 void tile::nameArguments(func::FuncOp kernel, StringRef text, StringRef name) {

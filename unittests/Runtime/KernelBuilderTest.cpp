@@ -5,8 +5,11 @@
 #include "RuntimeFixture.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+
+#include <csignal>
 
 using namespace mlir;
 using namespace tile;
@@ -148,6 +151,42 @@ TEST_F(KernelBuilderTest, MistakesAreErrors) {
   EXPECT_EQ(kernel.error().getMessage(), "built is not a valid module");
   EXPECT_NE(kernel.error().str().find("'tile.store' op"), std::string::npos)
       << kernel.error().str();
+}
+
+/// A kernel with this many branches, each in the one before.
+OwningOpRef<ModuleOp> buildBranches(MLIRContext &context, unsigned number) {
+  KernelBuilder b(context, "branches");
+  Value condition = b.addScalar("condition", b.getI1Type());
+  for (unsigned i = 0; i < number; ++i) {
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  b.setInsertionPointToEnd(&b.getKernel().getBody().front());
+  return b.finish();
+}
+
+TEST_F(KernelBuilderTest, ModulesThatNestTooDeepAreErrors) {
+  MLIRContext context;
+  tile::runtime::CompileOptions options;
+  options.target = "sm_80";
+  EXPECT_EQ(getMessage(
+                compile(makeCompiler(), *buildBranches(context, 200), options)),
+            "success");
+  auto kernel = compile(makeCompiler(), *buildBranches(context, 500), options);
+  ASSERT_FALSE(bool(kernel));
+  EXPECT_EQ(kernel.error().getCode(), tile::runtime::ErrorCode::InvalidKernel);
+}
+
+TEST_F(KernelBuilderTest, CompilesWhereNobodyHearsOfChildren) {
+  // The exit status of a child is lost then.
+  auto *before = std::signal(SIGCHLD, SIG_IGN);
+  MLIRContext context;
+  tile::runtime::CompileOptions options;
+  options.target = "sm_80";
+  std::string message =
+      getMessage(compile(makeCompiler(), *buildBranches(context, 1), options));
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(message, "success");
 }
 
 } // namespace

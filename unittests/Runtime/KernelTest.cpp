@@ -168,13 +168,33 @@ TEST_F(KernelTest, SaysWhatIsWrongWithOptions) {
             "bindings: kernel 'scale' has no argument 'what', but 'z', 'x', "
             "'scale', 'bias'");
   options.bindings.clear();
+  for (int64_t value : {int64_t(1) << 32, -(int64_t(1) << 31) - 1}) {
+    options.bindings["bias"] = value;
+    EXPECT_EQ(
+        check(options, ErrorCode::InvalidArgument),
+        "bindings: argument 'bias' expects a value of type i32, but got " +
+            std::to_string(value));
+  }
+  options.bindings = {{"x", 1}};
+  EXPECT_EQ(check(options, ErrorCode::InvalidArgument),
+            "bindings: argument 'x' is of type memref<?x?xf32, strided<[?, "
+            "1]>>, not an integer");
+  options.bindings.clear();
   options.shapes["x"] = {16};
-  Expected<Kernel> kernel =
-      compiler.compile(kScaleKernel, options, "scale.mlir");
-  EXPECT_EQ(getMessage(kernel),
-            "kernel 'scale' does not compile\n"
-            "scale.mlir:3:1: error: expects 2 extents for argument 1, but got "
-            "'16'");
+  EXPECT_EQ(check(options, ErrorCode::InvalidArgument),
+            "shapes: argument 'x' expects 2 extents (memref<?x?xf32, "
+            "strided<[?, 1]>>), but got 1");
+  options.shapes["x"] = {16, -1};
+  EXPECT_EQ(check(options, ErrorCode::InvalidArgument),
+            "shapes: argument 'x' expects extent 1 not to be negative, but got "
+            "-1");
+  options.shapes = {{"bias", {16}}};
+  EXPECT_EQ(check(options, ErrorCode::InvalidArgument),
+            "shapes: argument 'bias' is of type i32, not an array");
+  options.shapes.clear();
+  options.numStages = 9;
+  EXPECT_EQ(check(options, ErrorCode::InvalidArgument),
+            "expects num-stages to be at most 8, but got 9");
   // The reference needs no target.
   options = {};
   options.device = Device::reference();
@@ -551,9 +571,56 @@ TEST_F(KernelTest, BindsIntegersAndShapes) {
   options.bindings = {{"scale", 1}};
   kernel = compileScale(options);
   EXPECT_EQ(getMessage(kernel),
-            "kernel 'scale' does not compile\n"
-            "scale.mlir:3:1: error: expects to bind an integer, but argument 2 "
-            "is of type 'f32'");
+            "bindings: argument 'scale' is of type f32, not an integer");
+}
+
+TEST_F(KernelTest, ChecksShapesAgainstTypes) {
+  Compiler compiler = makeCompiler();
+  CompileOptions options;
+  options.target = "sm_80";
+  const char *text = "func.func @f(%z: memref<4x?xf32>, %s: memref<f32>) "
+                     "attributes {tile.kernel} { return }";
+  options.shapes = {{"z", {4, 8}}, {"s", {}}};
+  EXPECT_EQ(getMessage(compiler.compile(text, options)), "success");
+  options.shapes = {{"z", {5, 8}}};
+  EXPECT_EQ(getMessage(compiler.compile(text, options)),
+            "shapes: argument 'z' expects extent 0 to be 4, but got 5");
+}
+
+TEST_F(KernelTest, TakesPrivateKernels) {
+  Compiler compiler = makeCompiler();
+  CompileOptions options;
+  options.target = "sm_80";
+  options.bindings = {{"n", 3}};
+  Expected<Kernel> kernel =
+      compiler.compile("func.func private @f(%z: memref<?xf32>, %n: index) "
+                       "attributes {tile.kernel} { return }",
+                       options);
+  ASSERT_TRUE(bool(kernel)) << kernel.error().str();
+  EXPECT_EQ(kernel->getParameters().size(), 1u);
+  EXPECT_NE(kernel->getPtx().find(".entry f("), std::string::npos);
+}
+
+TEST_F(KernelTest, SurvivesTextsThatNestWithoutEnd) {
+  Compiler compiler = makeCompiler();
+  CompileOptions options;
+  options.target = "sm_80";
+  auto compileNested = [&](const std::string &open, const std::string &close,
+                           unsigned depth) {
+    std::string text = "func.func @f() attributes {tile.kernel} {\n"
+                       "%c = arith.constant true\n";
+    for (unsigned i = 0; i < depth; ++i)
+      text += open;
+    for (unsigned i = 0; i < depth; ++i)
+      text += close;
+    return compiler.compile(text + "return }", options, "k");
+  };
+  EXPECT_EQ(getMessage(compileNested("scf.if %c {", "}\n", 200)), "success");
+  Expected<Kernel> kernel = compileNested("scf.if %c {", "}\n", 100000);
+  ASSERT_FALSE(bool(kernel));
+  EXPECT_EQ(kernel.error().getCode(), ErrorCode::InvalidKernel);
+  EXPECT_NE(kernel.error().getMessage().find("at most 256 nested brackets"),
+            std::string::npos);
 }
 
 //===----------------------------------------------------------------------===//
