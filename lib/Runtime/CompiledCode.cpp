@@ -18,32 +18,25 @@ using namespace tile::runtime;
 runtime::Expected<std::shared_ptr<const CompiledCode::Assembled>>
 CompiledCode::getAssembled(
     const std::function<runtime::Expected<Assembled>()> &make) const {
-  std::lock_guard<std::mutex> lock(assembleMutex);
-  if (assembled)
-    return assembled;
-  runtime::Expected<Assembled> made = make();
-  if (!made)
-    return std::move(made).error();
-  assembled = std::make_shared<const Assembled>(*std::move(made));
-  return assembled;
+  using Result = runtime::Expected<std::shared_ptr<const Assembled>>;
+  return assembled.get([&]() -> Result {
+    runtime::Expected<Assembled> made = make();
+    if (!made)
+      return std::move(made).error();
+    return std::make_shared<const Assembled>(*std::move(made));
+  });
 }
 
 runtime::Expected<std::shared_ptr<void>> CompiledCode::getLoaded(
     const void *device,
     const std::function<runtime::Expected<std::shared_ptr<void>>()> &load)
     const {
-  Loaded *slot;
+  MadeOnce<std::shared_ptr<void>> *slot;
   {
     std::lock_guard<std::mutex> lock(loadMutex);
     slot = &loaded[device]; // stays where it is when others are inserted
   }
-  std::lock_guard<std::mutex> lock(slot->mutex);
-  if (slot->value)
-    return slot->value;
-  runtime::Expected<std::shared_ptr<void>> made = load();
-  if (made)
-    slot->value = *made;
-  return made;
+  return slot->get(load);
 }
 
 //===----------------------------------------------------------------------===//

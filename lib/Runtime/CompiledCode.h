@@ -3,6 +3,7 @@
 #ifndef TILE_LIB_RUNTIME_COMPILEDCODE_H
 #define TILE_LIB_RUNTIME_COMPILEDCODE_H
 
+#include "Gate.h"
 #include "tile/Codegen/KernelParameters.h"
 #include "tile/Runtime/Kernel.h"
 #include "llvm/ADT/StringRef.h"
@@ -48,16 +49,10 @@ struct CompiledCode {
             const std::function<Expected<std::shared_ptr<void>>()> &load) const;
 
 private:
-  /// A lock for each device: one GPU does not wait until another has loaded.
-  struct Loaded {
-    std::mutex mutex;
-    std::shared_ptr<void> value;
-  };
-
-  mutable std::mutex assembleMutex;
-  mutable std::shared_ptr<const Assembled> assembled;
+  mutable MadeOnce<std::shared_ptr<const Assembled>> assembled;
   mutable std::mutex loadMutex; ///< Of the map, not of its elements.
-  mutable std::map<const void *, Loaded> loaded;
+  /// For each device: one GPU does not wait until another has loaded.
+  mutable std::map<const void *, MadeOnce<std::shared_ptr<void>>> loaded;
 };
 
 /// All that is known of a kernel without its module.

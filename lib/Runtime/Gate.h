@@ -1,42 +1,94 @@
-//===- Gate.h - A lock that need not be waited for --------------*- C++ -*-===//
+//===- Gate.h - Locks for what takes long -----------------------*- C++ -*-===//
+//
+// Compilations and the like take long: those who wait can be told to stop, and
+// a process that is forked meanwhile, which has none of the threads, must not
+// wait for a thread that it does not have.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TILE_LIB_RUNTIME_GATE_H
 #define TILE_LIB_RUNTIME_GATE_H
+
+#include "tile/Runtime/Error.h"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 namespace tile::runtime {
 
-/// A lock whose holder may be at it for long: those who wait can be told to
-/// stop.
+/// How many forks lie between this process and the one that loaded the library.
+unsigned getForkGeneration();
+
+/// An object that a forked process has anew: its locks may be held by threads
+/// that are not there.
+template <typename T>
+class PerProcess {
+public:
+  PerProcess() : current(new Instance) {}
+  ~PerProcess() {
+    // Another process's is never destroyed: threads may wait for it.
+    Instance *instance = current;
+    if (instance->generation == getForkGeneration())
+      delete instance;
+  }
+  PerProcess(const PerProcess &) = delete;
+  PerProcess &operator=(const PerProcess &) = delete;
+
+  T &get() {
+    Instance *instance = current.load(std::memory_order_acquire);
+    if (instance->generation == getForkGeneration())
+      return instance->value;
+    auto *fresh = new Instance;
+    if (current.compare_exchange_strong(instance, fresh))
+      return fresh->value;
+    delete fresh; // Another thread was first.
+    return instance->value;
+  }
+
+private:
+  struct Instance {
+    const unsigned generation = getForkGeneration();
+    T value;
+  };
+
+  std::atomic<Instance *> current;
+};
+
+/// A lock whose holder may be at it for long.
 class Gate {
 public:
   /// Waits until nobody is inside, and enters; false where `cancel`, which may
   /// be null, was set first.
   bool enter(const std::atomic<bool> *cancel) {
-    std::unique_lock<std::mutex> lock(mutex);
-    while (isTaken) {
+    State &state = states.get();
+    std::unique_lock<std::mutex> lock(state.mutex);
+    while (state.isTaken) {
       if (cancel && *cancel)
         return false;
-      left.wait_for(lock, std::chrono::milliseconds(20));
+      state.left.wait_for(lock, std::chrono::milliseconds(20));
     }
-    isTaken = true;
+    state.isTaken = true;
     return true;
   }
 
   void leave() {
-    std::lock_guard<std::mutex> lock(mutex);
-    isTaken = false;
-    left.notify_one();
+    State &state = states.get();
+    std::lock_guard<std::mutex> lock(state.mutex);
+    state.isTaken = false;
+    state.left.notify_one();
   }
 
 private:
-  std::mutex mutex;
-  std::condition_variable left;
-  bool isTaken = false;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable left;
+    bool isTaken = false;
+  };
+
+  PerProcess<State> states;
 };
 
 /// Enters a gate, and leaves it at the end of the scope.
@@ -57,6 +109,32 @@ public:
 private:
   Gate &gate;
   const bool isInside;
+};
+
+/// A value that the first to ask for it makes; others wait.
+template <typename T>
+class MadeOnce {
+public:
+  /// Returns the value, which `make` makes at the first call that succeeds.
+  template <typename Make>
+  Expected<T> get(Make make) {
+    if (isMade.load(std::memory_order_acquire))
+      return value;
+    GateScope scope(gate, /*cancel=*/nullptr);
+    if (isMade.load(std::memory_order_relaxed))
+      return value;
+    Expected<T> made = make();
+    if (!made)
+      return made;
+    value = *made;
+    isMade.store(true, std::memory_order_release);
+    return made;
+  }
+
+private:
+  Gate gate;
+  std::atomic<bool> isMade{false};
+  T value;
 };
 
 } // namespace tile::runtime

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceImpl.h"
+#include "Gate.h"
 #include "KernelImpl.h"
 #include "tile/Target/TargetInfo.h"
 
@@ -54,6 +55,7 @@ private:
   Status getStatus() const;
 
   std::shared_ptr<DeviceImpl> device;
+  const unsigned generation = getForkGeneration();
   std::mutex mutex;
   std::condition_variable changed;
   bool isDone = false;
@@ -78,11 +80,15 @@ public:
   /// Waits until everything that was added has been done; its first error.
   Status synchronize();
   bool isOnThread() const;
+  /// Whether its thread belongs to a process that this one was forked from:
+  /// what waits in it is never done here.
+  bool isForeign() const { return generation != getForkGeneration(); }
 
 private:
   static void *runThread(void *queue);
   void run();
 
+  const unsigned generation = getForkGeneration();
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::deque<Task> tasks;
@@ -97,7 +103,8 @@ private:
 /// program that are about to be destroyed.
 class RunningTasks {
 public:
-  /// The only object, which is never destroyed: threads outlive `main`.
+  /// The only object of this process, which is never destroyed: threads outlive
+  /// `main`.
   static RunningTasks &get();
 
   /// Says that a task begins; false where the process ends instead.
@@ -176,6 +183,13 @@ private:
 
 } // namespace
 
+/// The error of what would wait for a thread of another process.
+static Error makeForeign() {
+  return Error(ErrorCode::InvalidArgument,
+               "the stream belongs to the process that this one was forked "
+               "from; create another");
+}
+
 //===----------------------------------------------------------------------===//
 // Events
 //===----------------------------------------------------------------------===//
@@ -198,6 +212,9 @@ Status HostEvent::getStatus() const {
 
 Status HostEvent::synchronize() {
   std::unique_lock<std::mutex> lock(mutex);
+  // What had not come when this process was forked never does here.
+  if (!isDone && generation != getForkGeneration())
+    return makeForeign();
   changed.wait(lock, [&] { return isDone; });
   return getStatus();
 }
@@ -234,11 +251,12 @@ Expected<float> HostEvent::getElapsedMs(EventImpl &start) {
 //===----------------------------------------------------------------------===//
 
 RunningTasks &RunningTasks::get() {
-  static RunningTasks *tasks = [] {
+  // A forked process does not wait for the threads of its parent.
+  static PerProcess<RunningTasks> *tasks = [] {
     std::atexit([] { get().waitAtExit(); });
-    return new RunningTasks;
+    return new PerProcess<RunningTasks>;
   }();
-  return *tasks;
+  return tasks->get();
 }
 
 bool RunningTasks::enter() {
@@ -270,6 +288,8 @@ void RunningTasks::waitAtExit() {
 //===----------------------------------------------------------------------===//
 
 Status Queue::add(Task task) {
+  if (isForeign())
+    return makeForeign();
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (!hasThread) {
@@ -294,6 +314,8 @@ Status Queue::add(Task task) {
 }
 
 void Queue::close() {
+  if (isForeign())
+    return;
   {
     std::lock_guard<std::mutex> lock(mutex);
     isClosed = true;
@@ -307,6 +329,8 @@ bool Queue::isOnThread() const {
 }
 
 Status Queue::synchronize() {
+  if (isForeign())
+    return makeForeign();
   if (isOnThread())
     return Error(ErrorCode::InvalidArgument,
                  "a stream's own work cannot wait for the stream");
@@ -337,13 +361,14 @@ void Queue::run() {
     lock.unlock();
 
     if (!failure && task.work) {
-      if (RunningTasks::get().enter()) {
+      RunningTasks &running = RunningTasks::get();
+      if (running.enter()) {
         Status done = task.work();
         if (!done)
           failure = std::move(done).error();
         // Here, since it may hold the last use of a kernel.
         task.work = nullptr;
-        RunningTasks::get().leave();
+        running.leave();
       } else {
         failure = Error(ErrorCode::Cancelled, "the process ends");
       }
@@ -414,7 +439,8 @@ Status HostDevice::synchronize() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     for (const std::weak_ptr<Queue> &queue : queues)
-      if (std::shared_ptr<Queue> alive = queue.lock())
+      if (std::shared_ptr<Queue> alive = queue.lock();
+          alive && !alive->isForeign())
         present.push_back(std::move(alive));
   }
   Status first;

@@ -58,10 +58,11 @@ KernelImpl::getVariant(const Divisors &divisors) {
       slot = std::make_shared<Variant>();
     variant = slot;
   }
-  std::lock_guard<std::mutex> lock(variant->mutex);
-  if (variant->code)
-    return variant->code;
+  return variant->get([&] { return makeVariant(divisors); });
+}
 
+Expected<std::shared_ptr<const CompiledCode>>
+KernelImpl::makeVariant(const Divisors &divisors) {
   CacheKeyBuilder builder;
   builder.add(key.str()).add("variant");
   for (uint8_t divisor : divisors)
@@ -70,8 +71,7 @@ KernelImpl::getVariant(const Divisors &divisors) {
   if (std::optional<std::string> entry = store->disk.read(variantKey)) {
     if (auto code = deserializeCode(*entry)) {
       ++store->diskHits;
-      variant->code = std::move(*code);
-      return variant->code;
+      return std::shared_ptr<const CompiledCode>(std::move(*code));
     }
   }
   auto code = compileKernel(description, divisors, options);
@@ -79,19 +79,11 @@ KernelImpl::getVariant(const Divisors &divisors) {
     return std::move(code).error();
   ++store->compilations;
   store->write(variantKey, serialize(**code), (*code)->remarks);
-  variant->code = std::move(*code);
-  return variant->code;
+  return std::shared_ptr<const CompiledCode>(std::move(*code));
 }
 
 Expected<std::shared_ptr<ReferenceKernel>> KernelImpl::getReference() {
-  std::lock_guard<std::mutex> lock(referenceMutex);
-  if (!reference) {
-    auto prepared = prepareReference(description);
-    if (!prepared)
-      return std::move(prepared).error();
-    reference = std::move(*prepared);
-  }
-  return reference;
+  return reference.get([&] { return prepareReference(description); });
 }
 
 //===----------------------------------------------------------------------===//

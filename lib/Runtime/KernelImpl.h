@@ -6,12 +6,12 @@
 #include "CodeCache.h"
 #include "CompiledCode.h"
 #include "DeviceImpl.h"
+#include "Gate.h"
 #include "tile/Formats/SymbolicExtent.h"
 #include "tile/Runtime/Compiler.h"
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -62,11 +62,10 @@ public:
         const LaunchOptions &options) const;
 
 private:
-  /// A variant, and the lock that the first to ask for it holds.
-  struct Variant {
-    std::mutex mutex;
-    std::shared_ptr<const CompiledCode> code;
-  };
+  using Variant = MadeOnce<std::shared_ptr<const CompiledCode>>;
+
+  Expected<std::shared_ptr<const CompiledCode>>
+  makeVariant(const Divisors &divisors);
 
   std::shared_ptr<CodeStore> store;
   CacheKey key;
@@ -78,8 +77,7 @@ private:
   std::shared_ptr<const CompiledCode> base;
   mutable std::shared_mutex variantsMutex;
   std::map<Divisors, std::shared_ptr<Variant>> variants;
-  std::mutex referenceMutex;
-  std::shared_ptr<ReferenceKernel> reference;
+  MadeOnce<std::shared_ptr<ReferenceKernel>> reference;
 };
 
 } // namespace tile::runtime
