@@ -331,6 +331,7 @@ void registerAsyncCopies(InstructionTable &table) {
             "cp.async.mbarrier.arrive{.noinc}{.shared}.b64", kGroup,
             decodeArrive);
   registerBulkCopies(table);
+  registerTensorCopies(table);
 }
 
 } // namespace tile::emulator

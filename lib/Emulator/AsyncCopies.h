@@ -12,6 +12,8 @@ llvm::Expected<uint32_t> takeGroupCount(Decoder &decoder, unsigned i);
 
 /// `cp.async.bulk` and `cp.reduce.async.bulk`; called by `registerAsyncCopies`.
 void registerBulkCopies(InstructionTable &table);
+/// `cp.async.bulk.tensor` and its like; called by `registerAsyncCopies`.
+void registerTensorCopies(InstructionTable &table);
 
 } // namespace tile::emulator
 

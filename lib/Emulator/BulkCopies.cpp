@@ -376,11 +376,6 @@ Error decodeWait(Decoder &decoder) {
   return Error::success();
 }
 
-/// A tensor-map copy is another instruction.
-bool isLinear(llvm::ArrayRef<StringRef> words) {
-  return !llvm::is_contained(words, "tensor");
-}
-
 } // namespace
 
 void registerBulkCopies(InstructionTable &table) {
@@ -389,14 +384,14 @@ void registerBulkCopies(InstructionTable &table) {
             "cp.async.bulk.dst.src.{mbarrier::complete_tx::bytes,bulk_group}"
             "{.multicast::cluster}{.L2::cache_hint}{.cp_mask} between global "
             "and shared memory",
-            kGroup, decodeBulk, isLinear);
+            kGroup, decodeBulk);
   table.add("cp.reduce.async.bulk",
             "cp.reduce.async.bulk.dst.src.mechanism{.L2::cache_hint}.op"
             "{.noftz}.type",
-            kGroup, decodeReduce, isLinear);
+            kGroup, decodeReduce);
   table.add("cp.async.bulk.prefetch",
             "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} (no effect)",
-            kGroup, decodePrefetch, isLinear);
+            kGroup, decodePrefetch);
   table.add("cp.async.bulk.commit_group", "cp.async.bulk.commit_group", kGroup,
             decodeCommit);
   table.add("cp.async.bulk.wait_group", "cp.async.bulk.wait_group{.read}",

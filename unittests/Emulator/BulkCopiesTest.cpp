@@ -163,14 +163,4 @@ TEST(BulkCopiesTest, Reduces) {
     EXPECT_EQ(after[i], before[i] + source[i]);
 }
 
-TEST(BulkCopiesTest, LeavesTensorMapsToOthers) {
-  std::vector<uint8_t> in(1024), out(1024);
-  Outcome outcome = run("@%q0 cp.async.bulk.tensor.1d.shared::cluster.global."
-                        "mbarrier::complete_tx::bytes [%r1], [%p0, {%r2}], "
-                        "[%r20];",
-                        in, out);
-  EXPECT_FALSE(outcome.check.has_value());
-  EXPECT_NE(outcome.text.find("tensor"), std::string::npos) << outcome.text;
-}
-
 } // namespace

@@ -10,6 +10,7 @@
 #define TILE_UNITTESTS_EMULATOR_INSTRUCTIONSEEDS_H
 
 #include "tile/Emulator/Emulator.h"
+#include "tile/Emulator/TensorMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -45,12 +46,13 @@ inline std::string wrapSnippet(llvm::StringRef snippet) {
   st.param.b32 [r], %x;
   ret;
 }
-.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u32 n)
+.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u32 n,
+                 .param .align 64 .b8 tensor[128])
 {
   .reg .pred %p<4>, %first;
   .reg .b16 %h<8>;
   .reg .b32 %r<16>, %t, %a, %one;
-  .reg .b64 %d<8>, %g0, %g1, %b0, %b1, %m, %offset;
+  .reg .b64 %d<8>, %g0, %g1, %b0, %b1, %m, %map, %offset;
   .reg .b128 %q<2>;
   .shared .align 128 .b8 s[1024];
   .shared .align 8 .b64 m;
@@ -65,6 +67,8 @@ inline std::string wrapSnippet(llvm::StringRef snippet) {
   mad.lo.u32 %a, %t, 16, %a;
   mov.u64 %m, m;
   cvta.shared.u64 %m, %m;
+  mov.u64 %map, tensor;
+  cvta.param.u64 %map, %map;
   setp.eq.u32 %first, %t, 0;
   and.b32 %one, %t, 1;
   setp.ne.u32 %p3, %one, 0;
@@ -119,8 +123,20 @@ inline LaunchOptions getSeedOptions(unsigned variant) {
   return options;
 }
 
-/// Launches `entry` with buffers for its parameters of 8 bytes and numbers for
-/// the others.
+/// The map of a tensor of 16 x 16 elements at `address`.
+inline TensorMapObject getSeedTensorMap(uint64_t address) {
+  TensorMap map;
+  map.element = TensorMap::Element::U32;
+  map.rank = 2;
+  map.address = address;
+  map.extents = {16, 16, 1, 1, 1};
+  map.strides = {64};
+  map.box = {8, 8, 1, 1, 1};
+  return llvm::cantFail(map.encode());
+}
+
+/// Launches `entry` with buffers for its parameters of 8 bytes, a tensor map of
+/// the last one for those of 128, and numbers for the others.
 inline llvm::Error runSeed(Module &module, const Function &entry,
                            unsigned variant) {
   uint64_t state = variant + 1;
@@ -130,9 +146,13 @@ inline llvm::Error runSeed(Module &module, const Function &entry,
   };
   Memory memory;
   std::vector<std::vector<uint8_t>> buffers, values;
+  uint64_t last = 0; // Address of a buffer.
   for (const Variable &parameter : entry.parameters) {
     std::vector<uint8_t> value(parameter.getSize());
-    if (value.size() == 8) {
+    if (value.size() == kTensorMapBytes && last) {
+      TensorMapObject object = getSeedTensorMap(last);
+      value.assign(object.begin(), object.end());
+    } else if (value.size() == 8) {
       buffers.emplace_back(kSeedBufferBytes);
       for (uint8_t &byte : buffers.back())
         byte = next();
@@ -140,8 +160,9 @@ inline llvm::Error runSeed(Module &module, const Function &entry,
           memory.map(parameter.name, buffers.back(), Memory::Access::ReadWrite);
       if (!address)
         return address.takeError();
+      last = *address;
       for (unsigned i = 0; i != 8; ++i)
-        value[i] = static_cast<uint8_t>(*address >> (8 * i));
+        value[i] = static_cast<uint8_t>(last >> (8 * i));
     } else {
       for (uint8_t &byte : value)
         byte = next() & 31;
