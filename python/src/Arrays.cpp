@@ -384,7 +384,10 @@ runtime::Argument tile::python::getArgument(nb::handle object,
   nb::object owner;
   std::optional<TensorRef> array = getArray(object, what, owner);
   if (!array)
-    raiseInvalid(what + " expects an array or a number, but got " +
+    raiseInvalid(what +
+                 (isArray ? " expects an array of NumPy, PyTorch or DLPack, or "
+                            "a Buffer, but got "
+                          : " expects an array or a number, but got ") +
                  nb::cast<std::string>(nb::type_name(object.type())));
   if (array->shape.empty() && !isArray &&
       array->place.kind == MemoryPlace::Kind::Host &&

@@ -182,14 +182,17 @@ void tile::python::bindDevices(nb::module_ &module) {
   nb::class_<Buffer>(module, "Buffer", "An array with memory on a device.")
       .def(
           "__init__",
-          [](Buffer *self, const Device &device, const std::string &dtype,
+          [](Buffer *self, const Device &device, nb::handle dtype,
              std::vector<int64_t> shape) {
+            std::string name =
+                nb::cast<std::string>(getHelper("_dtypes", "get_name")(dtype));
             new (self) Buffer(take(
-                Buffer::allocate(device, take(runtime::findElementType(dtype)),
+                Buffer::allocate(device, take(runtime::findElementType(name)),
                                  std::move(shape))));
           },
-          nb::arg("device"), nb::arg("dtype"), nb::arg("shape"),
-          "Allocates an array; what it holds is not specified.")
+          nb::arg("device"), nb::arg("dtype").none(), nb::arg("shape"),
+          "Allocates an array; what it holds is not specified. `dtype` is a "
+          "name of kernels, \"f32\", or a type of NumPy, ml_dtypes or PyTorch.")
       .def_prop_ro("dtype",
                    [](const Buffer &self) {
                      return runtime::getElementTypeName(self.getType());

@@ -126,14 +126,36 @@ static void setAssembler(CompileOptions &self, const std::string &name) {
 // Launching
 //===----------------------------------------------------------------------===//
 
+/// Raises the error for what is no grid. Of an array, which is what stands
+/// there when the grid was forgotten, it gives the type alone.
+[[noreturn]] static void raiseInvalidGrid(nb::handle object) {
+  const bool isShort = nb::isinstance<nb::tuple>(object) ||
+                       nb::isinstance<nb::list>(object) ||
+                       PyNumber_Check(object.ptr());
+  const bool isArray = nb::hasattr(object, "__dlpack__");
+  raise(ErrorCode::InvalidArgument,
+        "grid expects an integer or one to three of them, but got " +
+            nb::cast<std::string>(isShort && !isArray
+                                      ? nb::repr(object)
+                                      : nb::type_name(object.type())));
+}
+
 static runtime::Grid getGrid(nb::handle object) {
-  if (PyLong_Check(object.ptr()) || PyIndex_Check(object.ptr()))
-    return runtime::Grid(nb::cast<int64_t>(nb::int_(object)));
+  // NumPy's arrays claim to be integers, whatever their shape.
+  if (PyIndex_Check(object.ptr())) {
+    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid()) {
+      PyErr_Clear();
+      raiseInvalidGrid(object);
+    }
+    int64_t extent = 0;
+    if (!nb::try_cast(index, extent))
+      raiseInvalidGrid(object);
+    return runtime::Grid(extent);
+  }
   std::vector<int64_t> extents;
   if (!nb::try_cast(object, extents) || extents.empty() || extents.size() > 3)
-    raise(ErrorCode::InvalidArgument,
-          "grid expects an integer or one to three of them, but got " +
-              nb::cast<std::string>(nb::repr(object)));
+    raiseInvalidGrid(object);
   extents.resize(3, 1);
   return runtime::Grid(extents[0], extents[1], extents[2]);
 }
@@ -168,6 +190,17 @@ findCudaDevice(const std::vector<runtime::Argument> &arguments) {
   return std::nullopt;
 }
 
+/// Checks that a stream is of the device that a call names beside it.
+static void checkStream(nb::handle object, const Device &device) {
+  if (!nb::isinstance<runtime::Stream>(object))
+    return;
+  const Device own = nb::cast<runtime::Stream &>(object).getDevice();
+  if (own.getKind() != device.getKind() || own.getPlace() != device.getPlace())
+    raise(ErrorCode::InvalidArgument,
+          "stream expects one of " + device.getName() +
+              ", the device, but got one of " + own.getName());
+}
+
 static nb::object launch(const PyKernel &self, nb::handle gridObject,
                          const nb::args &objects, std::optional<Device> device,
                          nb::handle streamObject, const std::string &accumulate,
@@ -175,7 +208,9 @@ static nb::object launch(const PyKernel &self, nb::handle gridObject,
                          nb::handle progressObject) {
   runtime::Grid grid = getGrid(gridObject);
   std::vector<runtime::Argument> arguments = getArguments(self.kernel, objects);
-  if (!device)
+  if (device)
+    checkStream(streamObject, *device);
+  else
     device = findCudaDevice(arguments);
   if (!device)
     device = self.device;
@@ -574,7 +609,7 @@ void tile::python::bindKernels(nb::module_ &module) {
             return queryLong([&] { return self.kernel.getPtxFor(arguments); });
           },
           "The PTX that a launch with these arguments runs.")
-      .def("__call__", &launch, nb::arg("grid"), nb::arg("arguments"),
+      .def("__call__", &launch, nb::arg("grid").none(), nb::arg("arguments"),
            nb::kw_only(), nb::arg("device") = nb::none(),
            nb::arg("stream") = nb::none(), nb::arg("accumulate") = "exact",
            nb::arg("schedule_seed") = 0, nb::arg("host_threads") = 0,

@@ -377,6 +377,9 @@ class TestLaunch:
             axpy((3, 2), z, x, y, 0.5, 1, device=device, stream=123)
         with pytest.raises(tc.InvalidArgument, match="stream expects"):
             axpy((3, 2), z, x, y, 0.5, 1, device=device, stream="main")
+        others = {"reference": tc.emulator("sm_80"), "emulator": tc.reference()}
+        with pytest.raises(tc.InvalidArgument, match="stream expects one of"):
+            axpy((3, 2), z, x, y, 0.5, 1, device=others[device.kind], stream=stream)
 
     @pytest.mark.parametrize(
         "change, message",
@@ -384,7 +387,8 @@ class TestLaunch:
             (lambda a: a[:-1], "expects 5 arguments, but got 4"),
             (lambda a: [*a, 1], "expects 5 arguments, but got 6"),
             (lambda a: [*a[:2], a[2][::-1], *a[3:]], "argument 2 (y): expects strides"),
-            (lambda a: [*a[:2], "y", *a[3:]], "argument 2 (y): expects an array or a"),
+            (lambda a: [*a[:2], "y", *a[3:]], "argument 2 (y): expects an array of"),
+            (lambda a: [*a[:3], "1", 2], "argument 3 (alpha): expects an array or a"),
             (lambda a: [*a[:2], a[2].astype(np.float64), *a[3:]], "argument 2 (y)"),
             (lambda a: [*a[:2], a[2].astype(">f4"), *a[3:]], "argument 2 (y): expects"),
             (lambda a: [*a[:2], a[2][0], *a[3:]], "argument 2 (y)"),
@@ -416,7 +420,7 @@ class TestLaunch:
             z = np.zeros_like(x)
             kernel(grid, z, x, device=device)
             np.testing.assert_array_equal(z, x)
-        for grid in (0, (), (1, 1, 1, 1), "2", -1):
+        for grid in (0, (), (1, 1, 1, 1), "2", -1, 1.5, 2**70, None, x, x[:2]):
             with pytest.raises(tc.InvalidArgument, match="grid"):
                 kernel(grid, z, x, device=device)
 
@@ -677,6 +681,28 @@ def test_buffers_by_dlpack():
         np.testing.assert_array_equal(view, values)
 
 
+@pytest.mark.parametrize(
+    "dtype, name",
+    [
+        ("f32", "f32"),
+        ("i8", "i8"),  # which is 8 bytes in NumPy
+        ("float32", "f32"),
+        (np.float16, "f16"),
+        (np.dtype(np.int64), "i64"),
+        (ml_dtypes.bfloat16, "bf16"),
+        ("torch.float8_e5m2", "f8E5M2"),
+    ],
+)
+def test_buffer_types(dtype, name):
+    assert tc.Buffer(tc.reference(), dtype, (3, 4)).dtype == name
+
+
+@pytest.mark.parametrize("dtype", ["f33", None, 5, complex, ml_dtypes.float4_e2m1fn])
+def test_wrong_buffer_types(dtype):
+    with pytest.raises(tc.InvalidArgument, match="type"):
+        tc.Buffer(tc.reference(), dtype, (3, 4))
+
+
 def test_arrays_that_dlpack_cannot_describe(axpy):
     class Broken(Dlpack):
         def __dlpack__(self, **options):
@@ -903,8 +929,28 @@ class TestLibrary:
         codes = np.zeros((5, 32), np.uint8)
         with pytest.raises(tc.InvalidArgument, match="x expects an array of 2"):
             tc.nvfp4_linear(codes[0], codes, codes, codes)
+        with pytest.raises(tc.InvalidArgument, match="x expects .* but got list"):
+            tc.nvfp4_linear(codes.tolist(), codes, codes, codes)
         with pytest.raises(tc.InvalidArgument):
             tc.nvfp4_linear(codes, codes, codes[:, :3], codes[:, :4], device=device)
+        # What does not belong together comes before a promise that it breaks.
+        weights = np.zeros((33, 7), np.uint8)
+        with pytest.raises(tc.InvalidArgument, match=r"argument 2 \(y\): .* K/2 with"):
+            tc.nvfp4_linear(
+                codes, weights, codes[:, :4], weights[:, :4], **self.OPTIONS
+            )
+
+
+def test_library_in_a_stream(compiler):
+    qx, xs, _ = tc.quantize(hashed(5, 64), "nvfp4")
+    qy, ys, _ = tc.quantize(hashed(24, 64, seed=2), "nvfp4")
+    stream = tc.Stream(tc.emulator("sm_120a"))
+    z = tc.nvfp4_linear(
+        qx, qy, xs, ys, output=np.float32, stream=stream, compiler=compiler
+    )
+    stream.synchronize()
+    exact = tc.dequantize(qx, xs, "nvfp4") @ tc.dequantize(qy, ys, "nvfp4").T
+    np.testing.assert_allclose(z, exact, rtol=1e-5, atol=1e-2)
 
 
 class TestTorch:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy import bool_, generic, ndarray  # noqa: F401: used by _tile
 
+from ._errors import InvalidArgument
+
 ml_dtypes: Any
 try:
     ml_dtypes = importlib.import_module("ml_dtypes")
@@ -79,6 +81,46 @@ NUMPY_NAMES = {
     "f8E8M0FNU": "uint8",
     "f4E2M1FNx2": "uint8",
 }
+
+
+_NAMES = {
+    I1: "i1",
+    I8: "i8",
+    I16: "i16",
+    I32: "i32",
+    I64: "i64",
+    BF16: "bf16",
+    F16: "f16",
+    F32: "f32",
+    F64: "f64",
+    F8E4M3FN: "f8E4M3FN",
+    F8E5M2: "f8E5M2",
+    F8E8M0FNU: "f8E8M0FNU",
+    F4E2M1FNX2: "f4E2M1FNx2",
+}
+
+
+def get_name(dtype):
+    """Returns the name in kernels of a type of elements.
+
+    It may be that name, a type of NumPy, ml_dtypes or PyTorch, or what that prints. A
+    string that is none of these is returned as it is.
+    """
+    if isinstance(dtype, str):  # but not NumPy's "i8", which has 8 bytes
+        names = {str(key): value for key, value in NUMPY_TYPES.items()}
+        number = {**names, **TORCH_TYPES}.get(dtype)
+        return _NAMES.get(number, dtype)
+    number = TORCH_TYPES.get(str(dtype))
+    if number is None and dtype is not None:
+        try:
+            number = NUMPY_TYPES.get(np.dtype(dtype))
+        except TypeError:
+            pass
+    if number in _NAMES:
+        return _NAMES[number]
+    raise InvalidArgument(
+        f"expects a type of elements, such as 'f32' or numpy.float32, but got {dtype!r}"
+    )
 
 
 def empty(name, shape):

@@ -8,8 +8,12 @@ device, stream, accumulate, progress   as a call of a `Kernel` does
 compiler, target, num_warps, ...       as `compile` does
 out                                    arrays for the result, instead of new ones
 
-Without ``device`` they run on the GPU whose memory the first argument is in, else on
-the reference. What runs in a stream must not be used before the stream got there.
+Without ``device`` they run on that of ``stream``, else on the GPU whose memory the
+first argument is in, else on the reference. What runs in a stream must not be used
+before the stream got there.
+
+A type of elements, such as ``output``, is a name of kernels ("f32", "bf16") or a type
+of NumPy, ml_dtypes or PyTorch (`np.float32`).
 
 Codes and scales of small floats may have types of ml_dtypes or PyTorch, or be `uint8`.
 """
@@ -65,7 +69,7 @@ def _get_name(array, default):
 def _get_shape(array, what):
     shape = getattr(array, "shape", None)
     if shape is None or len(shape) != 2:
-        found = "something else" if shape is None else f"{len(shape)}"
+        found = type(array).__name__ if shape is None else f"shape {tuple(shape)}"
         raise InvalidArgument(
             f"{what} expects an array of 2 dimensions, but got {found}"
         )
@@ -85,10 +89,10 @@ def linear_kernel(
     m: int,
     n: int,
     k: int,
-    output: str = "f32",
+    output: Any = "f32",
     alpha_per_column: bool = False,
-    x: str = "f8E4M3FN",
-    y: str = "f8E4M3FN",
+    x: Any = "f8E4M3FN",
+    y: Any = "f8E4M3FN",
     mx_scales: bool = False,
     **options: Any,
 ) -> tuple[_tile.Kernel, tuple[int, int, int]]:
@@ -101,10 +105,10 @@ def linear_kernel(
         m=m,
         n=n,
         k=k,
-        output=output,
+        output=_dtypes.get_name(output),
         alpha_per_column=alpha_per_column,
-        x=x,
-        y=y,
+        x=_dtypes.get_name(x),
+        y=_dtypes.get_name(y),
         mx_scales=mx_scales,
     )
     return _make("_linear", name, problem, options)
@@ -115,8 +119,8 @@ def quantize_kernel(
     *,
     m: int,
     k: int,
-    values: str = "f32",
-    codes: str = "f8E4M3FN",
+    values: Any = "f32",
+    codes: Any = "f8E4M3FN",
     format: str = "nvfp4",
     **options: Any,
 ) -> tuple[_tile.Kernel, tuple[int, int, int]]:
@@ -125,7 +129,11 @@ def quantize_kernel(
     ``name`` is "quantize_nvfp4", "quantize_mxfp4", "quantize_mxfp8" or "dequantize".
     """
     problem = _tile.make_quantize_problem(
-        m=m, k=k, values=values, codes=codes, format=format
+        m=m,
+        k=k,
+        values=_dtypes.get_name(values),
+        codes=_dtypes.get_name(codes),
+        format=format,
     )
     return _make("_quantize", name, problem, options)
 
@@ -133,7 +141,11 @@ def quantize_kernel(
 def _split(array, options):
     """Takes the arguments of the launch out of ``options``."""
     launch = {key: options.pop(key) for key in _LAUNCH if key in options}
-    device = options.pop("device", None) or _get_device(array)
+    device = options.pop("device", None)
+    if device is None and isinstance(launch.get("stream"), _tile.Stream):
+        device = launch["stream"].device
+    if device is None:
+        device = _get_device(array)
     launch["device"] = device
     if "progress" in launch:
         options["progress"] = launch["progress"] is True
@@ -155,9 +167,10 @@ def _run_linear(name, x, y, scales, alpha, pairs, problem, output, out, options)
         **problem,
         **options,
     )
-    z = _dtypes.empty_like(x, output, (m, n)) if out is None else out
-    kernel(grid, z, x, y, *scales, alpha, **launch)
-    return z
+    if out is None:
+        out = _dtypes.empty_like(x, _dtypes.get_name(output), (m, n))
+    kernel(grid, out, x, y, *scales, alpha, **launch)
+    return out
 
 
 def nvfp4_linear(
@@ -167,7 +180,7 @@ def nvfp4_linear(
     y_scales: Any,
     alpha: Any = 1.0,
     *,
-    output: str = "f32",
+    output: Any = "f32",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -198,7 +211,7 @@ def mxfp4_linear(
     y_scales: Any,
     alpha: Any = 1.0,
     *,
-    output: str = "f32",
+    output: Any = "f32",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -228,9 +241,9 @@ def mxfp8_linear(
     y_scales: Any,
     alpha: Any = 1.0,
     *,
-    x_type: str | None = None,
-    y_type: str | None = None,
-    output: str = "f32",
+    x_type: Any = None,
+    y_type: Any = None,
+    output: Any = "f32",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -265,7 +278,7 @@ def w4a16_linear(
     alpha: Any = 1.0,
     *,
     format: str = "nvfp4",
-    output: str = "f32",
+    output: Any = "f32",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -314,7 +327,7 @@ def quantize_mxfp4(x: Any, *, out: Any = None, **options: Any) -> tuple[Any, Any
 
 
 def quantize_mxfp8(
-    x: Any, *, codes_type: str = "f8E4M3FN", out: Any = None, **options: Any
+    x: Any, *, codes_type: Any = "f8E4M3FN", out: Any = None, **options: Any
 ) -> tuple[Any, Any]:
     """Returns the FP8 codes and E8M0 scales of x [M, K], both `uint8`."""
     return _run_quantize("quantize_mxfp8", x, 32, False, codes_type, (), out, options)
@@ -326,8 +339,8 @@ def dequantize(
     format: str,
     global_scale: float = 1.0,
     *,
-    codes_type: str | None = None,
-    output: str = "f32",
+    codes_type: Any = None,
+    output: Any = "f32",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -344,6 +357,7 @@ def dequantize(
         format=format,
         **options,
     )
-    x = _dtypes.empty_like(codes, output, (m, k)) if out is None else out
-    kernel(grid, x, codes, scales, global_scale, **launch)
-    return x
+    if out is None:
+        out = _dtypes.empty_like(codes, _dtypes.get_name(output), (m, k))
+    kernel(grid, out, codes, scales, global_scale, **launch)
+    return out
