@@ -3,9 +3,9 @@
 // Quantises the weights and activations of a layer to NVFP4, compiles a kernel
 // for it, runs that and compares with arithmetic in f64:
 //
-//   linear [DEVICE]    best (the default), reference, emulator,
-//   emulator:TARGET,
-//                      cuda:N
+//   linear [DEVICE]
+//
+// DEVICE: best (the default), reference, emulator, emulator:TARGET or cuda:N.
 //
 //===----------------------------------------------------------------------===//
 

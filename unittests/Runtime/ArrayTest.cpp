@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 using namespace tile::runtime;
 
@@ -17,6 +18,21 @@ TensorRef makeRef(ElementType type, std::vector<int64_t> shape,
                   std::vector<int64_t> strides = {}) {
   return TensorRef(static_cast<void *>(nullptr), type, std::move(shape),
                    std::move(strides));
+}
+
+Expected<std::vector<std::string>> getNames() {
+  return std::vector<std::string>{"a name that is too long for the object",
+                                  "b"};
+}
+
+// What is in a temporary outlives it where C++17's loops need that.
+TEST(ExpectedTest, LoopsOverTemporaries) {
+  std::string text;
+  for (const std::string &name : *getNames())
+    text += name + ", ";
+  EXPECT_EQ(text, "a name that is too long for the object, b, ");
+  static_assert(
+      std::is_same_v<decltype(*getNames()), std::vector<std::string>>);
 }
 
 TEST(ElementTypeTest, NamesAndSizes) {

@@ -3,9 +3,8 @@
 // A `TensorRef` points at somebody's memory; a `Buffer` owns its own. Both are
 // arguments of a launch.
 //
-//     TensorRef x(data, ElementType::F4E2M1FNx2, {128, 512});    // borrowed
-//     Expected<Buffer> z = Buffer::allocate(device, ElementType::F32, {128,
-//     64});
+//     TensorRef x(data, ElementType::F4E2M1FNx2, {128, 512}); // borrowed
+//     auto z = Buffer::allocate(device, ElementType::F32, {128, 64});
 //
 // FP4 travels in pairs: an array of `F4E2M1FNx2` has half as many columns as
 // values, the value with the even index in the low half of a byte.

@@ -100,7 +100,8 @@ public:
   /// The value. Requires: there is one.
   T &operator*() & { return get(); }
   const T &operator*() const & { return get(); }
-  T &&operator*() && { return std::move(get()); }
+  /// By value, so that it outlives a temporary in `for (… : *f())`.
+  T operator*() && { return std::move(get()); }
   T *operator->() { return &get(); }
   const T *operator->() const { return &get(); }
 

@@ -1,8 +1,7 @@
 //===- Kernel.h - A compiled kernel, and its launch -------------*- C++ -*-===//
 //
 //     Status done = kernel.launch(device, {4, 8}, z, x, y, 0.5f);
-//     Expected<Event> later = kernel.launchAsync(stream, {4, 8}, z, x, y,
-//     0.5f);
+//     auto later = kernel.launchAsync(stream, {4, 8}, z, x, y, 0.5f);
 //
 // Arguments are checked before anything runs, the same way for every device:
 // their number, types, ranks, extents, strides, alignment, promises and place.
