@@ -167,6 +167,11 @@ static Status checkShape(const Parameter &parameter, const TensorRef &array,
       return makeError(message);
     }
   }
+  return {};
+}
+
+static Status checkPromises(const Parameter &parameter, const TensorRef &array,
+                            const std::string &name) {
   if (Status status =
           checkNumbers(name, "extent", array.shape, parameter.shapeDivisors,
                        "tile.shape_divisible_by");
@@ -200,7 +205,8 @@ static Status checkArray(const Parameter &parameter, const TensorRef &array,
     return makeError(name +
                      ": expects a base pointer aligned to 16 bytes, but "
                      "got one that is " +
-                     std::to_string(address % 16) + " bytes past");
+                     count(address % 16, "byte") +
+                     " past; copy the array to memory that is");
   return {};
 }
 
@@ -261,8 +267,16 @@ KernelImpl::check(const std::vector<Argument> &arguments, DeviceImpl *device,
     checked[i].array = *array;
     checked[i].memory = argument.getMemory();
   }
+  // What belongs together first: a layer's wrong extent breaks a promise too,
+  // which says less.
   if (std::optional<std::string> message = checkExtents(extents))
     return makeError(std::move(*message));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (checked[i].array)
+      if (Status status =
+              checkPromises(parameters[i], *checked[i].array, argumentNames[i]);
+          !status)
+        return std::move(status).error();
   return checked;
 }
 

@@ -167,6 +167,15 @@ static rt::Expected<std::string> expand(std::string_view text,
   return expanded;
 }
 
+/// " with BK=128, BM=64", where there are constants: the parser says nothing of
+/// them where one is what makes a text invalid.
+static std::string printConstants(const rt::CompileOptions &options) {
+  std::string text;
+  for (const auto &[name, value] : options.constants)
+    text += (text.empty() ? " with " : ", ") + name + '=' + value;
+  return text;
+}
+
 /// The kernel that `entry` names, or the only one.
 static rt::Expected<func::FuncOp> findKernel(ModuleOp module, StringRef entry,
                                              const std::string &name) {
@@ -388,7 +397,8 @@ tile::runtime::describeKernel(std::string_view text, const std::string &name,
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
       *source, ParserConfig(session.getContext()), name);
   if (!module)
-    return session.makeError(name + " is not a valid module");
+    return session.makeError(name + " is not a valid module" +
+                             printConstants(options));
   rt::Expected<func::FuncOp> found = findKernel(*module, options.entry, name);
   if (!found)
     return std::move(found).error();

@@ -136,6 +136,14 @@ TEST_F(KernelTest, SaysWhatIsWrongWithAKernel) {
   options.constants["BQ"] = "1";
   EXPECT_EQ(check(kLinearKernel, options, ErrorCode::InvalidKernel),
             "constant BQ=1 is not used: k.mlir has no ${BQ}");
+  options.constants.erase("BQ");
+  options.constants["BM"] = "64.0";
+  const std::string parsed =
+      check(kLinearKernel, options, ErrorCode::InvalidKernel);
+  EXPECT_NE(parsed.find("k.mlir is not a valid module with BK="),
+            std::string::npos)
+      << parsed;
+  EXPECT_NE(parsed.find("BM=64.0"), std::string::npos) << parsed;
   options.constants["1"] = "1";
   EXPECT_EQ(check(kLinearKernel, options, ErrorCode::InvalidArgument),
             "constants: expects the name of a constant to be an identifier, "
@@ -267,7 +275,7 @@ TEST_F(KernelTest, SaysWhatIsWrongWithArguments) {
     EXPECT_EQ(
         launch({good, TensorRef(memory + 1, ElementType::F32, {16, 32}), 1, 1}),
         "argument 1 (x): expects a base pointer aligned to 16 bytes, but "
-        "got one that is 4 bytes past");
+        "got one that is 4 bytes past; copy the array to memory that is");
     EXPECT_EQ(launch({good,
                       TensorRef(static_cast<void *>(nullptr), ElementType::F32,
                                 {16, 32}),
