@@ -426,6 +426,13 @@ tile::runtime::describeKernel(std::string_view text, const std::string &name,
 // Compiling
 //===----------------------------------------------------------------------===//
 
+/// A number that `a` and `b` divide: the least common multiple, or `a` alone
+/// where that exceeds 63 bits. Only 0 is a multiple of both then.
+static int64_t combine(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a / std::gcd(a, b), b, &product) ? a : product;
+}
+
 /// Adds `divisors` to the promises of a kernel.
 static void addPromises(func::FuncOp kernel, const Divisors &divisors) {
   size_t next = 0;
@@ -438,7 +445,7 @@ static void addPromises(func::FuncOp kernel, const Divisors &divisors) {
       SmallVector<int64_t> promise =
           getPromise(kernel, argument.getArgNumber(), name, memref.getRank());
       for (int64_t &number : promise)
-        number = std::lcm(number, static_cast<int64_t>(divisors[next++]));
+        number = combine(number, divisors[next++]);
       kernel.setArgAttr(argument.getArgNumber(), name,
                         DenseI64ArrayAttr::get(kernel.getContext(), promise));
     }

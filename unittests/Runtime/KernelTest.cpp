@@ -595,6 +595,33 @@ TEST_F(KernelTest, ChecksShapesAgainstTypes) {
             "shapes: argument 'z' expects extent 0 to be 4, but got 5");
 }
 
+TEST_F(KernelTest, CombinesPromisesOfAnySize) {
+  Compiler compiler = makeCompiler();
+  CompileOptions options;
+  options.target = "sm_80";
+  // 2^63 - 1 divides nothing but itself and 0.
+  Expected<Kernel> kernel = compiler.compile(
+      "func.func @f(%z: memref<?x?xf32>, %x: memref<?x?xf32> "
+      "{tile.shape_divisible_by = array<i64: 9223372036854775807, 3>}) "
+      "attributes {tile.kernel} {\n"
+      "%c0 = arith.constant 0 : index\n"
+      "%t = tile.load %x[%c0, %c0] : memref<?x?xf32> -> tensor<4x16xf32>\n"
+      "tile.store %t, %z[%c0, %c0] : tensor<4x16xf32>, memref<?x?xf32>\n"
+      "return }",
+      options);
+  ASSERT_TRUE(bool(kernel)) << kernel.error().str();
+  for (const Device &device : {Device::reference(), *Device::emulator()}) {
+    std::vector<float> z(4 * 16, -1.0f);
+    EXPECT_EQ(getMessage(kernel->launch(
+                  device, 1, TensorRef(z.data(), ElementType::F32, {4, 16}),
+                  TensorRef(static_cast<void *>(nullptr), ElementType::F32,
+                            {0, 48}))),
+              "success");
+    EXPECT_EQ(z, std::vector<float>(4 * 16));
+  }
+  EXPECT_EQ(kernel->getNumVariants(), 2u);
+}
+
 TEST_F(KernelTest, TakesPrivateKernels) {
   Compiler compiler = makeCompiler();
   CompileOptions options;
