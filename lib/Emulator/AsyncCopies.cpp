@@ -332,6 +332,7 @@ void registerAsyncCopies(InstructionTable &table) {
             decodeArrive);
   registerBulkCopies(table);
   registerTensorCopies(table);
+  registerTensorMapUpdates(table);
 }
 
 } // namespace tile::emulator

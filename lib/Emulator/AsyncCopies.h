@@ -14,6 +14,8 @@ llvm::Expected<uint32_t> takeGroupCount(Decoder &decoder, unsigned i);
 void registerBulkCopies(InstructionTable &table);
 /// `cp.async.bulk.tensor` and its like; called by `registerAsyncCopies`.
 void registerTensorCopies(InstructionTable &table);
+/// `tensormap.replace` and its like; called by `registerAsyncCopies`.
+void registerTensorMapUpdates(InstructionTable &table);
 
 } // namespace tile::emulator
 

@@ -9,6 +9,7 @@
 
 #include "ClusterBarrier.h"
 #include "MemoryAccess.h"
+#include "TensorMapAccess.h"
 
 namespace tile::emulator {
 namespace {
@@ -23,6 +24,14 @@ void executeProxyFence(const Instruction &, Lanes &lanes) {
   lanes.warp->getBlock().getShared().fenceProxy(lanes.warp->getIndex());
 }
 
+void executeAcquireMap(const Instruction &instruction, Lanes &lanes) {
+  uint64_t addresses[kLanes];
+  if (evaluate(instruction, lanes,
+               *static_cast<const AddressOperand *>(instruction.data),
+               addresses))
+    acquireTensorMaps(instruction, lanes, addresses);
+}
+
 Error emitFence(Decoder &decoder, Execute execute) {
   if (Error error = decoder.expectOperands(0, 0))
     return error;
@@ -35,7 +44,8 @@ Error decodeProxyFence(Decoder &decoder) {
   if (decoder.take("alias"))
     return emitFence(decoder, executeFence);
   if (decoder.take("tensormap::generic")) {
-    // Tensor maps are read when an instruction uses them.
+    // Tensor maps are read when an instruction uses them, so that a release has
+    // nothing to do.
     StringRef semantics = decoder.takeAny({"acquire", "release"});
     if (semantics.empty() ||
         decoder.takeAny({"cta", "cluster", "gpu", "sys"}).empty())
@@ -44,7 +54,8 @@ Error decodeProxyFence(Decoder &decoder) {
       return emitFence(decoder, executeFence);
     if (Error error = decoder.expectOperands(2, 2))
       return error;
-    if (Expected<AddressOperand> address = decoder.address(0u); !address)
+    Expected<AddressOperand> address = decoder.address(0u);
+    if (!address)
       return address.takeError();
     Expected<int64_t> size = decoder.integer(1);
     if (!size)
@@ -53,7 +64,8 @@ Error decodeProxyFence(Decoder &decoder) {
       return decoder.error(decoder.getOperand(1),
                            "expects a size of 128, but got " +
                                llvm::Twine(*size));
-    decoder.emit(executeFence, InstructionClass::Barrier);
+    decoder.emit(executeAcquireMap, InstructionClass::Barrier).data =
+        decoder.getProgram().own(*address);
     return Error::success();
   }
   if (decoder.take("async::generic")) {

@@ -279,4 +279,18 @@ bool GlobalAccess::noteStore(uint64_t address, const uint8_t *value,
   return true;
 }
 
+bool GlobalAccess::hasStores(uint64_t address, uint64_t bytes) {
+  Window &window = getWindow(address);
+  if (!window.writers && window.allocation)
+    window.writers = space.getWriters(*window.allocation);
+  if (!window.writers)
+    return false;
+  const uint64_t first = (address >> 2) - (window.first >> 2);
+  const uint64_t last = ((address + bytes - 1) >> 2) - (window.first >> 2);
+  for (uint64_t cell = first; cell <= last; ++cell)
+    if (window.writers[cell].load(std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
 } // namespace tile::emulator

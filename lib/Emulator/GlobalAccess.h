@@ -99,6 +99,9 @@ public:
   /// stored a different value there; `other` is then that block.
   bool noteStore(uint64_t address, const uint8_t *value, uint64_t bytes,
                  uint64_t &other);
+  /// Whether any block has stored to one of `bytes` bytes, all inside one
+  /// buffer. False where writers are not checked.
+  bool hasStores(uint64_t address, uint64_t bytes);
 
 private:
   static constexpr unsigned kWindows = 8;

@@ -234,7 +234,7 @@ public:
     virtual void finish(Block &) {}
   };
   /// The state of type `T` (a class derived from State, default
-  /// constructible), made on first use. `T::kKey` is its index, below 4.
+  /// constructible), made on first use. `T::kKey` is its index, below 8.
   template <typename T>
   T &getState() {
     std::unique_ptr<State> &state = states[T::kKey];
@@ -258,7 +258,7 @@ private:
   GlobalAccess global;
   std::vector<std::unique_ptr<Warp>> warps;
   BlockBarrier barriers[kNumBarriers];
-  std::unique_ptr<State> states[4];
+  std::unique_ptr<State> states[8];
   std::unique_ptr<Fault> fault;
   uint64_t progress = 0;
   uint64_t steps = 0;

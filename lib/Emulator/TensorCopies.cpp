@@ -10,7 +10,7 @@
 #include "AsyncOperations.h"
 #include "MemoryAccess.h"
 #include "TensorBoxes.h"
-#include "llvm/ADT/StringExtras.h"
+#include "TensorMapAccess.h"
 
 namespace tile::emulator {
 namespace {
@@ -92,7 +92,7 @@ public:
         lanes.read<uint16_t>(data.blockMask)[lane] != 1)
       return illegal("expects a mask of 1 in a cluster of one block, but got " +
                      Twine(lanes.read<uint16_t>(data.blockMask)[lane]));
-    if (!readMap())
+    if (!readTensorMap(instruction, warp, lane, maps[lane], data.verb, map))
       return false;
     int32_t coordinates[TensorMap::kMaxRank];
     for (auto [i, slot] : llvm::enumerate(data.coordinates))
@@ -129,60 +129,6 @@ private:
     warp.fault(instruction, lane, Check::IllegalOperand,
                data.verb + " " + message);
     return false;
-  }
-
-  bool readMap() {
-    const uint64_t address = maps[lane];
-    const uint8_t *bytes = nullptr;
-    std::string where;
-    switch (address & kWindowMask) {
-    case kParameterWindow: {
-      const uint64_t offset = address - kParameterWindow;
-      ArrayRef<uint8_t> parameters = block.getParameters();
-      where = "offset " + llvm::utostr(offset) + " of the parameters";
-      if (offset > parameters.size() ||
-          kTensorMapBytes > parameters.size() - offset) {
-        warp.fault(instruction, lane, Check::OutOfBounds,
-                   data.verb + " expects a tensor map at " + where +
-                       ", which have " + Twine(parameters.size()) + " bytes",
-                   address);
-        return false;
-      }
-      if (offset % kTensorMapAlignment) {
-        warp.fault(instruction, lane, Check::Misaligned,
-                   data.verb + " expects a tensor map at " + where +
-                       ", which is not a multiple of " +
-                       Twine(kTensorMapAlignment),
-                   address);
-        return false;
-      }
-      bytes = parameters.data() + offset;
-      break;
-    }
-    case kSharedWindow:
-      return illegal("expects a tensor map in parameters, constants or global "
-                     "memory, but got an address in shared memory");
-    case kLocalWindow:
-      return illegal("expects a tensor map in parameters, constants or global "
-                     "memory, but got an address in local memory");
-    default:
-      bytes = block.getGlobal().resolve(address, kTensorMapBytes,
-                                        kTensorMapAlignment, /*isStore=*/false);
-      where = block.getGlobal().describe(address);
-      if (!bytes) {
-        faultGlobal(instruction, warp, lane, address, kTensorMapBytes,
-                    kTensorMapAlignment, /*isStore=*/false,
-                    "read of the tensor map");
-        return false;
-      }
-    }
-    Expected<TensorMap> decoded =
-        TensorMap::decode(ArrayRef(bytes, kTensorMapBytes));
-    if (!decoded)
-      return illegal("expects a tensor map, but what is at " + where + " " +
-                     llvm::toString(decoded.takeError()));
-    map = *decoded;
-    return true;
   }
 
   /// What holds for a map, a target and an instruction together.

@@ -2,6 +2,8 @@
 
 #include "tile/Emulator/TensorMap.h"
 
+#include "TensorMapAccess.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"
@@ -208,53 +210,74 @@ uint64_t getChecksum(ArrayRef<uint8_t> object) {
 
 } // namespace
 
-Expected<TensorMapObject> TensorMap::encode() const {
+TensorMapObject packTensorMap(const TensorMap &map) {
   using namespace llvm::support;
-  if (Error error = validate())
-    return std::move(error);
   TensorMapObject object = {};
   std::copy_n(kMagicText, 8, object.begin() + kMagic);
-  object[kElement] = static_cast<uint8_t>(element);
-  object[kRank] = static_cast<uint8_t>(rank);
-  object[kInterleave] = static_cast<uint8_t>(interleave);
-  object[kSwizzle] = static_cast<uint8_t>(swizzle);
-  object[kL2Promotion] = static_cast<uint8_t>(l2Promotion);
-  object[kFill] = static_cast<uint8_t>(fill);
-  endian::write64le(&object[kAddress], address);
-  for (unsigned i = 0; i != kMaxRank; ++i) {
-    endian::write64le(&object[kExtents + 8 * i], extents[i]);
-    endian::write16le(&object[kBox + 2 * i], static_cast<uint16_t>(box[i]));
-    object[kElementStrides + i] = static_cast<uint8_t>(elementStrides[i]);
+  object[kElement] = static_cast<uint8_t>(map.element);
+  object[kRank] = static_cast<uint8_t>(map.rank);
+  object[kInterleave] = static_cast<uint8_t>(map.interleave);
+  object[kSwizzle] = static_cast<uint8_t>(map.swizzle);
+  object[kL2Promotion] = static_cast<uint8_t>(map.l2Promotion);
+  object[kFill] = static_cast<uint8_t>(map.fill);
+  endian::write64le(&object[kAddress], map.address);
+  for (unsigned i = 0; i != TensorMap::kMaxRank; ++i) {
+    endian::write64le(&object[kExtents + 8 * i], map.extents[i]);
+    endian::write16le(&object[kBox + 2 * i], static_cast<uint16_t>(map.box[i]));
+    object[kElementStrides + i] = static_cast<uint8_t>(map.elementStrides[i]);
   }
-  for (unsigned i = 0; i + 1 != kMaxRank; ++i)
-    endian::write64le(&object[kStrides + 8 * i], strides[i]);
+  for (unsigned i = 0; i + 1 != TensorMap::kMaxRank; ++i)
+    endian::write64le(&object[kStrides + 8 * i], map.strides[i]);
   endian::write64le(&object[kChecksum], getChecksum(object));
   return object;
 }
 
-Expected<TensorMap> TensorMap::decode(ArrayRef<uint8_t> object) {
+/// The map of an object that is one, not checked otherwise.
+static Expected<TensorMap> readObject(ArrayRef<uint8_t> object) {
   using namespace llvm::support;
   if (object.size() != kTensorMapBytes ||
       !std::equal(kMagicText, kMagicText + 8, object.begin()) ||
       endian::read64le(&object[kChecksum]) != getChecksum(object))
     return createStringError("is no tensor map");
   TensorMap map;
-  map.element = static_cast<Element>(object[kElement]);
+  map.element = static_cast<TensorMap::Element>(object[kElement]);
   map.rank = object[kRank];
-  map.interleave = static_cast<Interleave>(object[kInterleave]);
-  map.swizzle = static_cast<Swizzle>(object[kSwizzle]);
-  map.l2Promotion = static_cast<L2Promotion>(object[kL2Promotion]);
-  map.fill = static_cast<Fill>(object[kFill]);
+  map.interleave = static_cast<TensorMap::Interleave>(object[kInterleave]);
+  map.swizzle = static_cast<TensorMap::Swizzle>(object[kSwizzle]);
+  map.l2Promotion = static_cast<TensorMap::L2Promotion>(object[kL2Promotion]);
+  map.fill = static_cast<TensorMap::Fill>(object[kFill]);
   map.address = endian::read64le(&object[kAddress]);
-  for (unsigned i = 0; i != kMaxRank; ++i) {
+  for (unsigned i = 0; i != TensorMap::kMaxRank; ++i) {
     map.extents[i] = endian::read64le(&object[kExtents + 8 * i]);
     map.box[i] = endian::read16le(&object[kBox + 2 * i]);
     map.elementStrides[i] = object[kElementStrides + i];
   }
-  for (unsigned i = 0; i + 1 != kMaxRank; ++i)
+  for (unsigned i = 0; i + 1 != TensorMap::kMaxRank; ++i)
     map.strides[i] = endian::read64le(&object[kStrides + 8 * i]);
-  if (Error error = map.validate())
+  return map;
+}
+
+Expected<TensorMap> unpackTensorMap(ArrayRef<uint8_t> object) {
+  if (llvm::any_of(object, [](uint8_t byte) { return byte != 0; }))
+    return readObject(object);
+  TensorMap map;
+  map.extents = {};
+  map.box = {};
+  map.elementStrides = {};
+  return map;
+}
+
+Expected<TensorMapObject> TensorMap::encode() const {
+  if (Error error = validate())
     return std::move(error);
+  return packTensorMap(*this);
+}
+
+Expected<TensorMap> TensorMap::decode(ArrayRef<uint8_t> object) {
+  Expected<TensorMap> map = readObject(object);
+  if (map)
+    if (Error error = map->validate())
+      return std::move(error);
   return map;
 }
 
