@@ -114,16 +114,25 @@ static Expected<std::vector<uint8_t>> readValue(StringRef text, uint64_t size) {
     return parseValue(text);
   if (text.consume_front("bytes:"))
     return readBytes(text, size);
-  if (text.starts_with("tmap:"))
-    return createStringError("tensor maps are not supported yet, but got '" +
-                             text + "'");
   return createStringError("expects in:FILE, inout:FILE, "
-                           "out:FILE:EXTENTSxTYPE, val:TYPE:VALUE, null or "
-                           "bytes:FILE, but got '" +
+                           "out:FILE:EXTENTSxTYPE, val:TYPE:VALUE, null, "
+                           "bytes:FILE or tmap:FILE:box=EXTENTS, but got '" +
                            text + "'");
 }
 
 Error PtxParameters::add(StringRef text, uint64_t size) {
+  maps.emplace_back();
+  if (TensorArgument::matches(text)) {
+    if (Error error = checkSize(text, emulator::kTensorMapBytes, size))
+      return error;
+    Expected<TensorArgument> tensor = TensorArgument::get(text);
+    if (!tensor)
+      return tensor.takeError();
+    arrays.push_back(std::make_unique<ArrayArgument>(std::move(tensor->array)));
+    maps.back() = tensor->map;
+    values.emplace_back(emulator::kTensorMapBytes);
+    return Error::success();
+  }
   if (!ArrayArgument::matches(text)) {
     Expected<std::vector<uint8_t>> value = readValue(text, size);
     if (!value)
@@ -164,11 +173,20 @@ Expected<PtxParameters> PtxParameters::get(const emulator::Function &entry,
   return std::move(result);
 }
 
-void PtxParameters::setAddresses(ArrayRef<uint64_t> addresses) {
-  for (auto [array, address, value] :
-       llvm::zip_equal(pointers, addresses, values))
-    if (array)
+Error PtxParameters::setAddresses(ArrayRef<uint64_t> addresses) {
+  for (auto [name, array, map, address, value] :
+       llvm::zip_equal(names, pointers, maps, addresses, values)) {
+    if (map) {
+      map->address = address;
+      Expected<emulator::TensorMapObject> object = map->encode();
+      if (!object)
+        return prefixError(name, object.takeError());
+      value.assign(object->begin(), object->end());
+    } else if (array) {
       value = toBytes(address, kPointerBytes);
+    }
+  }
+  return Error::success();
 }
 
 std::vector<ArrayRef<uint8_t>> PtxParameters::getBytes() const {

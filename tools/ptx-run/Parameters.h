@@ -4,11 +4,14 @@
 //     val:f32:1.5  val:i64:-3       a scalar, in decimal or as bits after 0x
 //     null                          the null pointer
 //     bytes:FILE                    the bytes of an aggregate
+//     tmap:…                        a tensor map, see TensorArgument.h
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TILE_TOOLS_PTX_RUN_PARAMETERS_H
 #define TILE_TOOLS_PTX_RUN_PARAMETERS_H
+
+#include "TensorArgument.h"
 
 #include "tile/Emulator/Syntax.h"
 #include "tile/Tools/ArrayArgument.h"
@@ -16,6 +19,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +39,8 @@ public:
   /// The array of each parameter; null for a value.
   llvm::ArrayRef<const ArrayArgument *> getArrays() const { return pointers; }
 
-  /// Makes the arrays' parameters their addresses.
-  void setAddresses(llvm::ArrayRef<uint64_t> addresses);
+  /// Makes the arrays' parameters their addresses, or maps of what is there.
+  llvm::Error setAddresses(llvm::ArrayRef<uint64_t> addresses);
   /// The bytes of each parameter.
   std::vector<llvm::ArrayRef<uint8_t>> getBytes() const;
 
@@ -46,6 +50,8 @@ private:
   std::vector<std::string> names;
   std::vector<std::unique_ptr<ArrayArgument>> arrays;
   std::vector<const ArrayArgument *> pointers;
+  /// By parameter: what a tensor map says, or nullopt.
+  std::vector<std::optional<emulator::TensorMap>> maps;
   std::vector<std::vector<uint8_t>> values;
 };
 

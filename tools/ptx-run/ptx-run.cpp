@@ -50,10 +50,27 @@ static constexpr ToolInfo tool = {
     "                         decimal, or its bits after 0x\n"
     "  null                   The null pointer\n"
     "  bytes:FILE             The bytes of an aggregate\n"
+    "  tmap:FILE:box=8x64,…   A tensor map of an array, or of its leading "
+    "part, "
+    "as in:,\n"
+    "                         inout: or out: before FILE say. Extents stand "
+    "outermost\n"
+    "                         first and count elements of the map's type:\n"
+    "                           box=8x64     what one copy moves\n"
+    "                           swizzle=S    none, 32, 64, 128, 128-atom32,\n"
+    "                                        128-atom32-flip8 or 128-atom64\n"
+    "                           type=T       u8 … f64, bf16, and of bytes "
+    "b4x16, b4x16_p64\n"
+    "                                        or b6x16_p32; else the array's\n"
+    "                           fill=F       zero or nan outside the array\n"
+    "                           step=2x1     every how manieth element of the "
+    "box\n"
     "\nEXAMPLES:\n"
     "  ptx-run scale.ptx --list\n"
     "  ptx-run scale.ptx --grid=4 out:z.npy:1024xf32 in:x.npy val:i32:1024 "
     "val:f32:0.5\n"
+    "  ptx-run tma.ptx --grid=4 tmap:x.npy:box=16x64,swizzle=128 "
+    "tmap:out:z.npy:256x64xf16:box=16x64\n"
     "  ptx-run scale.ptx --grid=4 --block=128 --stats=json …\n"
     "  ptx-run scale.ptx --grid=4 --trace=0:0:31 --watch=0+124:4 …\n"};
 
@@ -190,7 +207,8 @@ static Error launch(emulator::Module &module, StringRef entryName,
                 /*alignment=*/256);
   if (!addresses)
     return addresses.takeError();
-  parameters->setAddresses(*addresses);
+  if (Error error = parameters->setAddresses(*addresses))
+    return error;
   if (Error error = resolveWatch(options, parameters->getArrays(),
                                  parameters->getNames(), *addresses))
     return error;

@@ -63,6 +63,8 @@ public:
   /// Whether this is an `out:` array, of which nothing is known before the run.
   bool isNew() const { return isNewArray; }
 
+  /// What we call the type of the array's elements: "f32".
+  llvm::StringRef getTypeName() const { return getNpyTypeInfo(type).name; }
   /// Bytes of one element.
   unsigned getElementBytes() const { return getNpyTypeInfo(type).bytes; }
   /// The extents that the kernel sees: of the leading part, if one was asked
