@@ -216,7 +216,7 @@ bool AsyncOperations::completeOn(Block &block, uint32_t offset) {
         std::remove_if(arrivals.begin(), arrivals.end(),
                        [](const Arrival &arrival) { return !arrival.lanes; }),
         arrivals.end());
-  return true;
+  return tensorPipeline.completeOn(block, offset);
 }
 
 void AsyncOperations::finish(Block &) {

@@ -22,6 +22,7 @@
 
 #include "AtomicOperations.h"
 #include "Mbarriers.h"
+#include "TensorPipeline.h"
 
 #include <deque>
 
@@ -92,6 +93,9 @@ public:
   void commitBulkGroup(Warp &warp, uint32_t mask);
   void waitBulkGroup(Warp &warp, uint32_t mask, uint32_t count, bool readsOnly);
 
+  /// What tensor cores do.
+  TensorPipeline &getTensorPipeline() { return tensorPipeline; }
+
   /// Completes what signals the mbarrier at `offset`. False after a fault.
   bool completeOn(Block &block, uint32_t offset);
 
@@ -120,6 +124,7 @@ private:
   std::map<unsigned, WarpState> warps;
   std::vector<Arrival> arrivals;
   std::vector<BulkOperation> bulk; ///< In the order they began.
+  TensorPipeline tensorPipeline;
 };
 
 } // namespace tile::emulator

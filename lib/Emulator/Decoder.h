@@ -216,6 +216,7 @@ void registerMbarriers(InstructionTable &table);
 void registerFences(InstructionTable &table);
 void registerWarpOperations(InstructionTable &table);
 void registerTensorCore(InstructionTable &table);
+void registerTcgen05(InstructionTable &table);
 void registerControl(InstructionTable &table);
 
 } // namespace tile::emulator

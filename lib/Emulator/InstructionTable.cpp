@@ -50,6 +50,7 @@ const InstructionTable &InstructionTable::get() {
     registerFences(result);
     registerWarpOperations(result);
     registerTensorCore(result);
+    registerTcgen05(result);
     registerControl(result);
     return result;
   }();

@@ -180,6 +180,12 @@ static void addToTotals(Counters &total, InstructionClass instructionClass,
   case InstructionClass::StoreShared:
     total.sharedStoreBytes += counters.bytes;
     break;
+  case InstructionClass::LoadTensor:
+    total.tensorLoadBytes += counters.bytes;
+    break;
+  case InstructionClass::StoreTensor:
+    total.tensorStoreBytes += counters.bytes;
+    break;
   case InstructionClass::Matrix:
     total.sharedLoadBytes += counters.bytes;
     break;

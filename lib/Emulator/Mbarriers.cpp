@@ -73,8 +73,8 @@ bool MbarrierTable::init(const MbarrierUser &user, uint32_t offset,
   mbarrier.phase = 0;
   mbarrier.expected = mbarrier.pending = count;
   mbarrier.transactions = 0;
-  mbarrier.released.clock = VectorClock();
-  mbarrier.completed.clock = VectorClock();
+  mbarrier.released.clock = mbarrier.released.relaxed = VectorClock();
+  mbarrier.completed.clock = mbarrier.completed.relaxed = VectorClock();
   write(user, mbarrier);
   return true;
 }
@@ -129,6 +129,7 @@ bool MbarrierTable::endPhase(const MbarrierUser &user, Mbarrier &mbarrier,
     ++mbarrier.phase;
     mbarrier.pending = mbarrier.expected;
     mbarrier.completed.clock = mbarrier.released.clock;
+    mbarrier.completed.relaxed = mbarrier.released.relaxed;
   }
   write(user, mbarrier);
   return true;
@@ -293,7 +294,9 @@ void executeArrive(const Instruction &instruction, Lanes &lanes) {
     }
     if (!data.arrives)
       continue;
-    if (!data.isRelaxed)
+    if (data.isRelaxed)
+      block.getShared().releaseRelaxed(warp.getIndex(), mbarrier->released);
+    else
       block.getShared().release(warp.getIndex(), mbarrier->released);
     uint32_t count =
         data.count == kNoSlot ? 1 : lanes.read<uint32_t>(data.count)[lane];
@@ -361,6 +364,7 @@ void executeWait(const Instruction &instruction, Lanes &lanes) {
     }
     if (isComplete) {
       complete |= uint32_t(1) << lane;
+      block.getShared().acquireRelaxed(warp.getIndex(), mbarrier->completed);
       if (!data.isRelaxed)
         block.getShared().acquire(warp.getIndex(), mbarrier->completed);
     } else {

@@ -30,12 +30,14 @@ static void joinClocks(llvm::SmallVectorImpl<uint32_t> &into,
 void VectorClock::join(const VectorClock &other) {
   joinClocks(known, other.known);
   joinClocks(published, other.published);
+  joinClocks(fenced, other.fenced);
 }
 
 SharedMemory::SharedMemory(uint32_t size, unsigned numWarps)
     : bytes(size), written(size), numWarps(numWarps), clocks(numWarps),
-      writers((size + 3) / 4), readers((size + 3) / 4), records(1), sets(1),
-      recent(kRecent), recordLimit(1 << 16), setLimit(1 << 14) {
+      tensorClocks(numWarps), relaxedClocks(numWarps), writers((size + 3) / 4),
+      readers((size + 3) / 4), records(1), sets(1), recent(kRecent),
+      recordLimit(1 << 16), setLimit(1 << 14) {
   for (unsigned warp = 0; warp != numWarps; ++warp) {
     clocks[warp].known.resize(numWarps, 0);
     clocks[warp].known[warp] = 1;
@@ -65,6 +67,29 @@ void SharedMemory::release(unsigned warp, SyncObject &object) {
 
 void SharedMemory::acquire(unsigned warp, const SyncObject &object) {
   clocks[warp].join(object.clock);
+}
+
+void SharedMemory::releaseRelaxed(unsigned warp, SyncObject &object) {
+  object.relaxed.join(clocks[warp]);
+  tick(warp);
+}
+
+void SharedMemory::acquireRelaxed(unsigned warp, const SyncObject &object) {
+  relaxedClocks[warp].join(object.clock);
+  relaxedClocks[warp].join(object.relaxed);
+}
+
+void SharedMemory::fenceBeforeSync(unsigned warp) {
+  VectorClock &clock = clocks[warp];
+  if (clock.fenced.size() <= warp)
+    clock.fenced.resize(warp + 1, 0);
+  clock.fenced[warp] = clock.known[warp];
+  tick(warp);
+}
+
+void SharedMemory::fenceAfterSync(unsigned warp) {
+  tensorClocks[warp].join(clocks[warp]);
+  tensorClocks[warp].join(relaxedClocks[warp]);
 }
 
 void SharedMemory::fenceProxy(unsigned warp) {
@@ -276,7 +301,11 @@ void SharedMemory::reset() {
   for (VectorClock &clock : clocks) {
     std::fill(clock.known.begin(), clock.known.end(), 0);
     clock.published.clear();
+    clock.fenced.clear();
   }
+  // Nothing is remembered that they could be behind of.
+  for (unsigned warp = 0; warp != numWarps; ++warp)
+    tensorClocks[warp] = relaxedClocks[warp] = VectorClock();
   for (unsigned warp = 0; warp != numWarps; ++warp)
     clocks[warp].known[warp] = 1;
   compact();
@@ -293,9 +322,11 @@ class AccessChecker {
   using Access = SharedMemory::Access;
   using Conflict = SharedMemory::Conflict;
   using Record = SharedMemory::Record;
-  static constexpr bool kIsRead = kAccess == Access::Read ||
-                                  kAccess == Access::StrongRead ||
-                                  kAccess == Access::ProxyRead;
+  static constexpr bool kIsRead =
+      kAccess == Access::Read || kAccess == Access::StrongRead ||
+      kAccess == Access::ProxyRead || kAccess == Access::TensorRead;
+  static constexpr bool kIsTensor =
+      kAccess == Access::TensorRead || kAccess == Access::TensorWrite;
   static constexpr bool kIsStrong =
       kAccess == Access::StrongRead || kAccess == Access::StrongWrite;
   static constexpr bool kIsProxy =
@@ -475,6 +506,8 @@ private:
     // The record itself: lanes of one instruction.
     if (number == 0 || number == record)
       return true;
+    if constexpr (kIsTensor)
+      return isTensorFine(number);
     const Record &other = memory.records[number];
     if (!memory.isOrdered(other, warp)) {
       if (kIsStrong && other.has(Record::Strong))
@@ -492,6 +525,42 @@ private:
       return true;
     }
     offender = number;
+    return false;
+  }
+
+  bool isTensorFine(uint32_t number) {
+    using Tensor = SharedMemory::TensorAccess;
+    const Record &other = memory.records[number];
+    const Tensor &access = memory.records[record].tensor;
+    const bool isPending = other.has(Record::IsPending);
+    // An operation under way is as good as done where the two execute in the
+    // order in which they were issued, and that order is known.
+    const bool isPipelined =
+        other.has(Record::Store) &&
+        ((access.use == Tensor::Operand && other.tensor.use == Tensor::Copy) ||
+         (access.use == Tensor::Accumulate &&
+          other.tensor.use == Tensor::Accumulate &&
+          access.accumulator == other.tensor.accumulator));
+    offender = number;
+    if (isPending && !isPipelined) {
+      kind = Conflict::Async;
+      return false;
+    }
+    if (other.component == warp)
+      return true;
+    const VectorClock &fences = memory.tensorClocks[warp];
+    if (other.clock <= fences.getKnown(other.component) &&
+        (other.component >= memory.numWarps ||
+         other.clock <= fences.getFenced(other.component)))
+      return true;
+    if (other.clock <= memory.clocks[warp].getKnown(other.component)) {
+      if (!memory.needsFences || access.use == Tensor::Synchronous)
+        return true;
+      kind = Conflict::Fence;
+      return false;
+    }
+    kind = isPending || other.component >= memory.numWarps ? Conflict::Async
+                                                           : Conflict::Race;
     return false;
   }
 
@@ -515,7 +584,7 @@ std::optional<SharedMemory::Conflict>
 SharedMemory::note(Access access, unsigned warp, uint32_t mask,
                    const uint32_t *addresses, uint32_t size,
                    const Instruction &instruction, const uint8_t *values,
-                   Pending &pending) {
+                   Pending &pending, TensorAccess tensor) {
   if (records.size() > recordLimit || sets.size() > setLimit)
     compact();
   uint32_t record;
@@ -538,11 +607,14 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
       break;
     }
     uint8_t flags = Record::Async | Record::IsPending;
-    if (access != Access::AsyncWrite)
+    if (access == Access::TensorRead || access == Access::TensorWrite)
+      flags |= Record::Tensor;
+    else if (access != Access::AsyncWrite)
       flags |= Record::Proxy;
-    if (access != Access::ProxyRead)
+    if (access != Access::ProxyRead && access != Access::TensorRead)
       flags |= Record::Store;
     record = addRecord(warp, instruction, flags);
+    records[record].tensor = tensor;
     if (freePendings.empty()) {
       pending = static_cast<Pending>(pendings.size());
       pendings.push_back(record);
@@ -584,7 +656,9 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
       const bool isStore = other.has(Record::Store);
       StringRef what =
           other.has(Record::Strong) ? "accessed it"
-          : isStore ? (isAsync ? "copies to it asynchronously" : "stored it")
+          : isStore ? (other.has(Record::Tensor) ? "writes it asynchronously"
+                       : isAsync                 ? "copies to it asynchronously"
+                                                 : "stored it")
                     : (isAsync ? "reads it asynchronously" : "read it");
       conflict.message = ("warp " + Twine(unsigned(other.warp)) + " " + what +
                           " " + describe(*other.instruction))
@@ -608,8 +682,26 @@ SharedMemory::note(Access access, unsigned warp, uint32_t mask,
     return run(AccessChecker<Access::AsyncWrite>(*this, warp, record));
   case Access::ProxyWrite:
     return run(AccessChecker<Access::ProxyWrite>(*this, warp, record));
+  case Access::TensorRead:
+    return run(AccessChecker<Access::TensorRead>(*this, warp, record));
+  case Access::TensorWrite:
+    return run(AccessChecker<Access::TensorWrite>(*this, warp, record));
   }
   return std::nullopt;
+}
+
+uint32_t SharedMemory::getTensorBase(uint32_t size) {
+  if (!tensorBase) {
+    tensorBase = static_cast<uint32_t>(writers.size() * 4);
+    writers.resize(writers.size() + size / 4);
+    readers.resize(writers.size());
+  }
+  return tensorBase;
+}
+
+void SharedMemory::forgetRange(uint32_t address, uint32_t size) {
+  std::fill_n(writers.begin() + address / 4, size / 4, 0);
+  std::fill_n(readers.begin() + address / 4, size / 4, 0);
 }
 
 void SharedMemory::complete(Pending pending, unsigned warp) {

@@ -7,6 +7,10 @@
 // async proxy reads needs a proxy fence. Order is kept as a vector clock per
 // warp, one component per warp of the block.
 //
+// Tensor memory follows the same rules with its own fences: what the operations
+// of tensor cores do is ordered across warps by barriers only together with
+// `tcgen05.fence`. Its words are more places behind those of shared memory.
+//
 // Every access of a warp's instruction between two releases of the warp is one
 // `Record`. Each aligned word of four bytes remembers the record of its last
 // store and the records of the reads since then that are not ordered among each
@@ -32,11 +36,13 @@ namespace tile::emulator {
 struct Instruction;
 
 /// A vector clock: for each warp, how far its work is known. With it travels
-/// what a proxy fence has published. Components beyond the warps belong to
+/// what a proxy fence has published, and what `tcgen05.fence` has put before
+/// the barriers that follow it. Components beyond the warps belong to
 /// objects that asynchronous copies complete on.
 struct VectorClock {
   llvm::SmallVector<uint32_t, 8> known;     ///< By component.
   llvm::SmallVector<uint32_t, 8> published; ///< Of it, to the async proxy.
+  llvm::SmallVector<uint32_t, 8> fenced;    ///< Of it, on tensor memory.
 
   void join(const VectorClock &other);
   uint32_t getKnown(unsigned component) const {
@@ -44,6 +50,9 @@ struct VectorClock {
   }
   uint32_t getPublished(unsigned component) const {
     return component < published.size() ? published[component] : 0;
+  }
+  uint32_t getFenced(unsigned component) const {
+    return component < fenced.size() ? fenced[component] : 0;
   }
 };
 
@@ -54,6 +63,8 @@ struct SyncObject {
   /// The component of the clock that counts what asynchronous copies completed
   /// here; given on the first completion.
   uint32_t component = ~uint32_t(0);
+  /// What relaxed arrivals tell; `tcgen05.fence` makes an order of it.
+  VectorClock relaxed;
 };
 
 /// One block's shared memory.
@@ -72,8 +83,15 @@ public:
   void release(unsigned warp, SyncObject &object);
   /// What was released to `object` happens before what `warp` does next.
   void acquire(unsigned warp, const SyncObject &object);
+  /// As these two for relaxed operations, which order nothing without a
+  /// `tcgen05.fence`.
+  void releaseRelaxed(unsigned warp, SyncObject &object);
+  void acquireRelaxed(unsigned warp, const SyncObject &object);
   /// `fence.proxy.async` by `warp`.
   void fenceProxy(unsigned warp);
+  /// `tcgen05.fence::before_thread_sync` and `::after_thread_sync` by `warp`.
+  void fenceBeforeSync(unsigned warp);
+  void fenceAfterSync(unsigned warp);
   /// As `acquire` and `release` for the locations `addresses[lane]` of the
   /// lanes in `mask`. Locations are told apart as well as a table of bounded
   /// size allows: two that share an entry order more than they should, so that
@@ -98,11 +116,31 @@ public:
     AsyncWrite,
     /// `cp.async.bulk` into shared memory; as above, through the async proxy.
     ProxyWrite,
+    /// By an operation on tensor memory; see TensorAccess.
+    TensorRead,
+    TensorWrite,
+  };
+
+  /// Which operations on tensor memory execute in the order in which they were
+  /// issued.
+  struct TensorAccess {
+    enum Use : uint8_t {
+      Other,      ///< `tcgen05.ld`, `tcgen05.st`: in no order with others.
+      Copy,       ///< `tcgen05.cp`
+      Operand,    ///< An `mma` reads it: after the copies issued before.
+      Accumulate, ///< An `mma` adds to it: after those with its accumulator.
+      /// Not an asynchronous operation: needs no fences.
+      Synchronous,
+    };
+    Use use = Other;
+    /// Tells accumulators apart by their place and shape.
+    uint32_t accumulator = 0;
   };
 
   /// The other access of a race, in words for a note.
   struct Conflict {
-    enum Kind : uint8_t { Race, Async, Proxy } kind = Race;
+    /// Fence: a `tcgen05.fence` is missing.
+    enum Kind : uint8_t { Race, Async, Proxy, Fence } kind = Race;
     std::string message; ///< "warp 2 stored it at line 40: st.shared.b32 …"
     uint32_t address = 0;
     unsigned lane = 0; ///< Of the access that found it.
@@ -134,7 +172,24 @@ public:
   std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
                                const uint32_t *addresses, uint32_t size,
                                const Instruction &instruction,
-                               const uint8_t *values, Pending &pending);
+                               const uint8_t *values, Pending &pending) {
+    return note(access, warp, mask, addresses, size, instruction, values,
+                pending, TensorAccess());
+  }
+  /// As above for tensor memory (TensorRead, TensorWrite). The addresses are
+  /// those of shared memory that begin at `getTensorBase`.
+  std::optional<Conflict> note(Access access, unsigned warp, uint32_t mask,
+                               const uint32_t *addresses, uint32_t size,
+                               const Instruction &instruction,
+                               const uint8_t *values, Pending &pending,
+                               TensorAccess tensor);
+  /// Where the words of tensor memory begin; the first call makes room for
+  /// `bytes` of them.
+  uint32_t getTensorBase(uint32_t bytes);
+  /// Forgets what was done to words of tensor memory.
+  void forgetRange(uint32_t address, uint32_t size);
+  /// Lets operations on tensor memory go without `tcgen05.fence`.
+  void allowUnfenced() { needsFences = false; }
 
   /// The access is over, as if `warp` had just done it; the name is free.
   void complete(Pending pending, unsigned warp);
@@ -160,6 +215,7 @@ private:
       Async = 4,
       Proxy = 8,
       Store = 16,
+      Tensor = 32,
     };
 
     const Instruction *instruction = nullptr;
@@ -167,6 +223,7 @@ private:
     uint16_t component = 0; ///< Whose clock it is.
     uint8_t warp = 0;
     uint8_t flags = 0;
+    TensorAccess tensor;
     bool has(Flag flag) const { return flags & flag; }
   };
 
@@ -209,6 +266,11 @@ private:
   std::vector<uint8_t> bytes, written;
   unsigned numWarps;
   std::vector<VectorClock> clocks;
+  /// What each warp's operations on tensor memory are ordered after, and what
+  /// only a fence will tell them.
+  std::vector<VectorClock> tensorClocks, relaxedClocks;
+  bool needsFences = true;
+  uint32_t tensorBase = 0; ///< 0: no tensor memory.
   /// Of the components beyond the warps.
   std::vector<uint32_t> componentClocks;
 

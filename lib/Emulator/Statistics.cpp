@@ -31,8 +31,9 @@ StringRef tile::emulator::getInstructionClassName(InstructionClass kind) {
       "float32",     "float16",      "float64",     "special",
       "convert",     "control",      "warp",        "mma",
       "load-global", "store-global", "load-shared", "store-shared",
-      "load-other",  "store-other",  "matrix",      "atomic",
-      "async-copy",  "barrier",      "other"};
+      "load-tensor", "store-tensor", "load-other",  "store-other",
+      "matrix",      "atomic",       "async-copy",  "barrier",
+      "other"};
   static_assert(std::size(names) == kNumInstructionClasses,
                 "one name per class");
   return names[static_cast<unsigned>(kind)];
@@ -221,6 +222,9 @@ void Statistics::print(raw_ostream &os, bool perLine) const {
      << group(total.sharedWavefronts) << " wavefronts, of which "
      << group(getConflicts(total.sharedWavefronts, total.sharedIdealWavefronts))
      << " are bank conflicts\n";
+  if (total.tensorLoadBytes || total.tensorStoreBytes)
+    os << "Tensor memory: " << group(total.tensorLoadBytes) << " bytes loaded, "
+       << group(total.tensorStoreBytes) << " bytes stored\n";
   os << "Async copies: " << group(total.asyncCopies) << " of "
      << group(total.asyncCopyBytes) << " bytes in all\n";
   os << "Barriers: " << group(total.barriers) << '\n';
@@ -297,6 +301,10 @@ void Statistics::printJson(raw_ostream &os, bool perLine) const {
       json.attribute(
           "bank-conflicts",
           getConflicts(total.sharedWavefronts, total.sharedIdealWavefronts));
+    });
+    json.attributeObject("tensor", [&] {
+      json.attribute("load-bytes", total.tensorLoadBytes);
+      json.attribute("store-bytes", total.tensorStoreBytes);
     });
     json.attributeObject("async-copies", [&] {
       json.attribute("count", total.asyncCopies);

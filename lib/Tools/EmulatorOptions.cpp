@@ -67,7 +67,10 @@ Expected<EmulatorOptions> tile::getEmulatorOptions(const InputArgList &args) {
     launch.accumulate = emulator::Accumulate::Hardware;
   if (args.getLastArgValue(OPT_schedule) == "random")
     launch.schedule = emulator::Schedule::Random;
-  launch.allowWriteWrite = args.hasArg(OPT_allow);
+  for (StringRef allowed : args.getAllArgValues(OPT_allow)) {
+    launch.allowWriteWrite |= allowed == "write-write";
+    launch.allowUnfencedTensorMemory |= allowed == "unfenced-tensor-memory";
+  }
 
   Expected<std::optional<int64_t>> seed =
       getInteger(args, OPT_seed, 0, INT64_MAX);

@@ -86,6 +86,9 @@ struct LaunchOptions {
   uint64_t seed = 0;
   /// Lets two blocks store different values to one element.
   bool allowWriteWrite = false;
+  /// Takes barriers without `tcgen05.fence` as an order between operations on
+  /// tensor memory, as compilers do that know their hardware.
+  bool allowUnfencedTensorMemory = false;
   /// Fills `LaunchResult::statistics`; costs time.
   bool collectStatistics = false;
   /// Warp instructions that one block may execute before it counts as hung.

@@ -41,6 +41,8 @@ enum class InstructionClass : uint8_t {
   StoreGlobal,
   LoadShared,
   StoreShared,
+  LoadTensor,  ///< tcgen05.ld.
+  StoreTensor, ///< tcgen05.st, tcgen05.cp.
   LoadOther, ///< local, param, const.
   StoreOther,
   Matrix, ///< ldmatrix, stmatrix, movmatrix.
@@ -76,6 +78,7 @@ struct Counters {
   uint64_t globalStoreBytes = 0, globalStoreSectors = 0;
   uint64_t sharedLoadBytes = 0, sharedStoreBytes = 0;
   uint64_t sharedWavefronts = 0, sharedIdealWavefronts = 0;
+  uint64_t tensorLoadBytes = 0, tensorStoreBytes = 0;
   uint64_t asyncCopies = 0, asyncCopyBytes = 0;
   uint64_t barriers = 0;
 };

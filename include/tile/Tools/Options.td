@@ -221,8 +221,10 @@ def seed : Value<"seed">, InRuns, Group<grp_emulator>,
 def : Twin<"seed", seed>, InRuns;
 
 def allow : Value<"allow">, InRuns, Group<grp_emulator>,
-  MetaVarName<"write-write">, Values<"write-write">,
-  HelpText<"Let two blocks store different values to one element">;
+  MetaVarName<"write-write|unfenced-tensor-memory">,
+  Values<"write-write,unfenced-tensor-memory">,
+  HelpText<"Let two blocks store different values to one element, or barriers "
+           "without tcgen05.fence order what is done to tensor memory">;
 def : Twin<"allow", allow>, InRuns;
 
 def step_limit : Value<"step-limit">, InRuns, Group<grp_emulator>,

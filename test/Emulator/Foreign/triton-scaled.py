@@ -1,4 +1,4 @@
-"""Triton: dot_scaled, native on sm_120 and by conversion elsewhere."""
+"""Triton: dot_scaled, native on sm_100 and sm_120, by conversion elsewhere."""
 
 # RUN: %numpy-python %s
 # RUN: env TILE_PTX_RUN_OPTIONS=--accumulate=hardware %numpy-python %s
@@ -32,7 +32,7 @@ def scales(seed, rows, count, group):
     return chosen, table[chosen]
 
 
-def product(label, left, right, group, tile):
+def product(label, left, right, group, tile, options=()):
     m, n, k = 2 * tile[0], 2 * tile[1], 256
     x, vx = operand(1, m, k, left)
     y, vy = operand(2, n, k, right)
@@ -41,8 +41,9 @@ def product(label, left, right, group, tile):
     if left == "bf16":
         wx = np.ones_like(wx)
     strides = [i32(v) for v in (k, x.shape[1], y.shape[1], k // group, k // group, n)]
+    arrays = (x, y, sx, sy, out((m, n), "f4"))
     (z,) = run_triton(
-        f"triton/scaled.{label}.ptx", (2, 2), x, y, sx, sy, out((m, n), "f4"), *strides
+        f"triton/scaled.{label}.ptx", (2, 2), *arrays, *strides, options=options
     )
     spread = lambda v, w: v * np.repeat(w, group, axis=1)
     exact = spread(vx, wx) @ spread(vy, wy).T
@@ -55,6 +56,19 @@ def test_native():
     product("mxfp4.sm_120a", "e2m1", "e2m1", 32, (32, 32))
     product("mxfp8.sm_120a", "e4m3", "e4m3", 32, (32, 32))
     product("mxfp8-mxfp4.sm_120a", "e4m3", "e2m1", 32, (16, 32))
+
+
+def test_tensor_memory():
+    # Triton leaves tcgen05.fence out.
+    options = ["--allow=unfenced-tensor-memory"]
+    for label, left, right, group, tile in (
+        ("nvfp4", "e2m1", "e2m1", 16, (128, 32)),
+        ("mxfp4", "e2m1", "e2m1", 32, (128, 64)),
+        ("mxfp8", "e4m3", "e4m3", 32, (128, 32)),
+        ("mxfp8-mxfp4", "e5m2", "e2m1", 32, (128, 64)),
+        ("mxfp4-mxfp8", "e2m1", "e4m3", 32, (128, 32)),
+    ):
+        product(f"{label}.sm_100a", left, right, group, tile, options)
 
 
 def test_converted():

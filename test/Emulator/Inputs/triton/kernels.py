@@ -11,7 +11,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-ARCHITECTURES = {80: "sm_80", 89: "sm_89", 90: "sm_90a", 120: "sm_120a"}
+ARCHITECTURES = {80: "sm_80", 89: "sm_89", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}
 
 
 class Kernel:

@@ -1,4 +1,4 @@
-"""Block-scaled products: native on sm_120, by conversion elsewhere.
+"""Block-scaled products: native on sm_100 and sm_120, by conversion elsewhere.
 
 z[M, N] = x[M, K] y[N, K]^T; FP4 values in pairs along K, one scale per 32
 values of K (E8M0) or per 16 (E4M3). On sm_90 two warps avoid wgmma.
@@ -66,6 +66,11 @@ KERNELS = [
     product("mxfp4", 120, "e2m1", "e2m1", 32),
     product("mxfp8", 120, "e4m3", "e4m3", 32),
     product("mxfp8-mxfp4", 120, "e4m3", "e2m1", 32, tile=SMALL),
+    product("nvfp4", 100, "e2m1", "e2m1", 16, tile=(128, 32, 128)),
+    product("mxfp4", 100, "e2m1", "e2m1", 32, stages=3, tile=(128, 64, 128)),
+    product("mxfp8", 100, "e4m3", "e4m3", 32, tile=(128, 32, 128)),
+    product("mxfp8-mxfp4", 100, "e5m2", "e2m1", 32, tile=(128, 64, 128)),
+    product("mxfp4-mxfp8", 100, "e2m1", "e4m3", 32, tile=(128, 32, 128)),
     product("mxfp4", 80, "e2m1", "e2m1", 32, tile=SMALL),
     product("mxfp8", 80, "e5m2", "e5m2", 32, tile=SMALL),
     product("bf16-mxfp4", 80, "bf16", "e2m1", 32, tile=SMALL),
