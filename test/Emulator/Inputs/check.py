@@ -13,7 +13,8 @@ A test is a script of functions whose names start with `test_`:
     main()
 
 Arguments of a kernel are NumPy arrays (read by the kernel), `out(…)` and
-`inout(…)` (handed back, in order), and numbers with their type.
+`inout(…)` (handed back, in order), tensor maps of these (`Tensor`), and numbers
+with their type.
 
 By hand: PYTHONPATH=test/Emulator/Inputs python3 TEST [NAME…], with ptx-run on
 PATH; TILE_PTX_RUN_OPTIONS holds further options for ptx-run.
@@ -50,6 +51,13 @@ class InOut:
 
     def __init__(self, array):
         self.array = np.ascontiguousarray(array)
+
+
+class Tensor:
+    """An array of which the kernel gets a tensor map; `options` as ptx-run's."""
+
+    def __init__(self, array, **options):
+        self.array, self.options = array, options
 
 
 class Number(str):
@@ -106,6 +114,11 @@ def start(ptx, entry, grid, block, args, shared, options, folder):
     results = []
     for number, arg in enumerate(args):
         path = folder / f"{number}.npy"
+        before, behind = "", ""
+        if isinstance(arg, Tensor):
+            before = "tmap:"
+            behind = ":" + ",".join(f"{k}={v}" for k, v in arg.options.items())
+            arg = arg.array
         if isinstance(arg, Number):
             command.append(str(arg))
         elif isinstance(arg, Bytes):
@@ -113,15 +126,16 @@ def start(ptx, entry, grid, block, args, shared, options, folder):
             command.append(f"bytes:{path}")
         elif isinstance(arg, Output):
             shape = "x".join(map(str, arg.shape))
-            command.append(f"out:{path}:{shape}x{TYPES[arg.dtype.str[1:]]}")
+            kind = TYPES[arg.dtype.str[1:]]
+            command.append(f"{before}out:{path}:{shape}x{kind}{behind}")
             results.append((path, arg.dtype))
         elif isinstance(arg, InOut):
             np.save(path, arg.array)
-            command.append(f"inout:{path}")
+            command.append(f"{before}inout:{path}{behind}")
             results.append((path, arg.array.dtype))
         else:
             np.save(path, np.ascontiguousarray(arg))
-            command.append(f"in:{path}")
+            command.append(f"{before}in:{path}{behind}")
     done = subprocess.run(command, capture_output=True, text=True)
     done.command = " ".join(command)
     return done, results
@@ -156,6 +170,20 @@ def fail(ptx, entry, grid, block, *args, shared=None, options=()):
             f"{done.stdout}{done.stderr}"
         )
     return done.stdout + done.stderr
+
+
+def descriptor(array, box, **options):
+    """What a Triton kernel takes for a tensor descriptor of the host."""
+    item = getattr(array, "array", array)
+    strides = [1]
+    for extent in item.shape[:0:-1]:
+        strides.insert(0, strides[0] * extent)
+    text = "x".join(map(str, box))
+    return [
+        Tensor(array, box=text, **options),
+        *(i32(extent) for extent in item.shape),
+        *(Number(f"val:i64:{stride}") for stride in strides),
+    ]
 
 
 def run_triton(ptx, grid, *args, options=()):

@@ -73,7 +73,9 @@ class Kernel:
         ).groups()
         count = len(re.findall(r"\.param\b", parameters))
         runtime = [f"{signature[n]} {n}" for n in names if n not in self.constants]
-        scratch = count - len(runtime)
+        # Behind a tensor map stand the extents and the strides of its tensor.
+        ranks = [text.count(",") + 1 for text in runtime if "tensordesc" in text]
+        scratch = count - len(runtime) - 2 * sum(ranks)
         facts = [
             f"tile.launch entry={entry} block={32 * self.warps},1,1"
             f" shared={kernel.metadata.shared}",
