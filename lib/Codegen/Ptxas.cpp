@@ -187,7 +187,8 @@ Expected<Ptxas> Ptxas::require(StringRef option) {
   if (*ptxas)
     return std::move(**ptxas);
   return createStringError(
-      "no ptxas found: give --ptxas=FILE, set TILE_PTXAS, run scripts/setup, "
+      "no ptxas found: name one by the option ptxas, set TILE_PTXAS, run "
+      "scripts/setup, "
       "or put a CUDA toolkit on PATH or in CUDA_HOME");
 }
 

@@ -3,6 +3,7 @@
 #include "tile/Tools/Nesting.h"
 
 #include "tile/Tools/Files.h"
+#include "tile/Tools/Template.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -39,9 +40,8 @@ private:
 
 Error Scanner::makeError(const Twine &message) const {
   StringRef before = text.take_front(at);
-  return createStringError(name + ":" + Twine(before.count('\n') + 1) + ":" +
-                           Twine(at - (before.rfind('\n') + 1) + 1) +
-                           ": error: " + message);
+  return make_error<KernelTextError>(
+      name, before.count('\n') + 1, at - (before.rfind('\n') + 1) + 1, message);
 }
 
 /// Goes to the end of a string, which ends with its line at the latest.

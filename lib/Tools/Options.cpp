@@ -246,7 +246,7 @@ std::error_code ReportedError::convertToErrorCode() const {
 void tile::reportError(const ToolInfo &tool, Error error) {
   handleAllErrors(
       std::move(error), [](const ReportedError &) {},
-      [](const TemplateError &e) { errs() << e.message() << '\n'; },
+      [](const KernelTextError &e) { errs() << e.message() << '\n'; },
       [&](const ErrorInfoBase &e) {
         errs() << tool.name << ": error: " << e.message() << '\n';
       });

@@ -60,16 +60,16 @@ std::string TemplateConstants::describe(StringRef name) const {
 }
 
 //===----------------------------------------------------------------------===//
-// TemplateError
+// KernelTextError
 //===----------------------------------------------------------------------===//
 
-char TemplateError::ID = 0;
+char KernelTextError::ID = 0;
 
-void TemplateError::log(raw_ostream &os) const {
+void KernelTextError::log(raw_ostream &os) const {
   os << file << ':' << line << ':' << column << ": error: " << description;
 }
 
-std::error_code TemplateError::convertToErrorCode() const {
+std::error_code KernelTextError::convertToErrorCode() const {
   return inconvertibleErrorCode();
 }
 
@@ -128,7 +128,7 @@ std::nullopt_t Expander::fail(size_t at, const Twine &message) {
   StringRef before = text.take_front(at);
   unsigned line = before.count('\n') + 1;
   unsigned column = at - (before.rfind('\n') + 1) + 1;
-  error = make_error<TemplateError>(file, line, column, message);
+  error = make_error<KernelTextError>(file, line, column, message);
   return std::nullopt;
 }
 

@@ -33,8 +33,9 @@ namespace tile {
 /// The constants that a template is instantiated with.
 class TemplateConstants {
 public:
+  TemplateConstants() = default;
   /// `prefix` is what errors put before `NAME=VALUE`: how a user gives one.
-  explicit TemplateConstants(llvm::StringRef prefix = "-D") : prefix(prefix) {}
+  explicit TemplateConstants(llvm::StringRef prefix) : prefix(prefix) {}
 
   /// Adds a constant. The name must be an identifier, the value a non-empty
   /// text of one line, and a name has one value only.
@@ -53,18 +54,19 @@ public:
   llvm::ArrayRef<std::string> getNames() const { return names; }
 
 private:
-  std::string prefix;
+  std::string prefix = "-D";
   llvm::StringMap<std::string> values;
   std::vector<std::string> names;
 };
 
-/// A mistake in a template, at a position of the file that the user wrote.
-class TemplateError : public llvm::ErrorInfo<TemplateError> {
+/// A mistake in a kernel's text that is found before MLIR parses it, at a
+/// position of the file that the user wrote.
+class KernelTextError : public llvm::ErrorInfo<KernelTextError> {
 public:
   static char ID;
 
-  TemplateError(llvm::StringRef file, unsigned line, unsigned column,
-                const llvm::Twine &message)
+  KernelTextError(llvm::StringRef file, unsigned line, unsigned column,
+                  const llvm::Twine &message)
       : file(file), line(line), column(column), description(message.str()) {}
 
   /// Prints `FILE:LINE:COLUMN: error: MESSAGE`.
