@@ -278,6 +278,27 @@ def test_component_that_is_not_there(component, message, prefix, tmp_path):
     assert message in " ".join(output.split()), output
 
 
+def test_library_that_is_not_there(tmp_path):
+    """As in a build tree that was configured and no more."""
+    prefix = tmp_path / "prefix"
+    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "Development")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\n"
+        "project(p LANGUAGES C)\n"
+        "find_package(TileCompiler)\n"
+        'message("found: ${TileCompiler_FOUND}")\n'
+    )
+    output = run(
+        "cmake",
+        *("-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja"),
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+    )
+    assert "build TileCompiler, or install the component Runtime too" in " ".join(
+        output.split()
+    )
+    assert re.search(r"found: (FALSE|0)\n", output), output
+
+
 def test_package_of_the_build_tree(cache, tmp_path):
     configure_and_build(
         SOURCE / "examples" / "c",
