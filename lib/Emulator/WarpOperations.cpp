@@ -8,6 +8,7 @@
 
 #include "ElementWise.h"
 #include "Machine.h"
+#include "RegisterCounts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 
@@ -718,4 +719,5 @@ void tile::emulator::registerWarpOperations(InstructionTable &table) {
   table.add("griddepcontrol", "griddepcontrol.{launch_dependents,wait}", group,
             decodeGridDependency);
   table.add("nanosleep", "nanosleep.u32", group, decodeNanosleep);
+  registerRegisterCounts(table);
 }

@@ -194,7 +194,8 @@ TEST(TensorMapUpdatesTest, DecodesWhatPtxKnows) {
           "expects .b32 with .rank");
   refuses("tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%p0], 4;",
           "expects .swizzle_mode to be 0 to 3, but got 4");
-  refuses("tensormap.replace.tile.elemtype.global.b1024.b32 [%p0], %r0;", "");
+  refuses("tensormap.replace.tile.elemtype.global.b1024.b32 [%p0], %r0;",
+          "%r0");
   refuses("tensormap.replace.tile.l2.global.b1024.b32 [%p0], 1;",
           "expects .global_address, .rank");
   refuses("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic."
