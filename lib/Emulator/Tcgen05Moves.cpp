@@ -146,6 +146,10 @@ void executeAlloc(const Instruction &instruction, Lanes &lanes) {
     return;
   std::memcpy(block.getShared().getBytes() + offsets[0], &base, 4);
   std::memset(block.getShared().getWritten() + offsets[0], 0xFF, 4);
+  // No manual says through which proxy. Triton lets bulk copies write over it
+  // without a fence.
+  if (block.getLaunch().options->allowUnfencedTensorMemory)
+    block.getShared().fenceProxy(warp.getIndex());
 }
 
 void executeDealloc(const Instruction &instruction, Lanes &lanes) {

@@ -398,6 +398,28 @@ TEST(TensorCopiesTest, FindsMapsWhereverTheyAre) {
       std::equal(run.tensor.begin(), run.tensor.end(), run.out.begin()));
 }
 
+TEST(TensorCopiesTest, FindsMapsInConstants) {
+  TensorMap map = makeMap(Element::F16, {64, 16}, {64, 16});
+  TensorRun run;
+  run.map = map;
+  run.tensor = makeBytes(2048);
+  run.out.resize(2048);
+  // Buffers get the same addresses each time.
+  EXPECT_FINE(run.run(""));
+  const TensorMapObject object = *run.map.encode();
+  std::string module = ".const .align 64 .b8 copy[128] = {";
+  for (unsigned i = 0; i != 128; ++i)
+    module += (i ? ", " : "") + std::to_string(object[i]);
+  run.damage = [](TensorMapObject &parameter) { parameter[0] = 0; };
+  const std::string body =
+      loadBox(map, "{0, 0}") + waitForTile() + dumpTile(2048);
+  EXPECT_FINE(run.run("mov.b64 %map, copy; cvta.const.u64 %map, %map;\n" + body,
+                      module + "};"));
+  EXPECT_EQ(run.out, run.tensor);
+  expectCheck(run.run(body, module + "};"), Check::IllegalOperand,
+              "offset 0 of the parameters is no tensor map");
+}
+
 TEST(TensorCopiesTest, CountsTraffic) {
   TensorMap map = makeMap(Element::F16, {200, 50}, {64, 16}, 16);
   TensorRun run;

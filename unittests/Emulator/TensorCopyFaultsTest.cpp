@@ -118,6 +118,51 @@ TEST(TensorCopyFaultsTest, FindsMemoryThatIsUsedTooEarly) {
   }
 }
 
+TEST(TensorCopyFaultsTest, OrdersCopiesAmongEachOther) {
+  TensorRun run = makeRun();
+  // A load over what a store still reads.
+  const std::string begin =
+      fillTile(2048) + kPublish + storeBox(run.map, "{0, 0}");
+  const std::string load = loadBox(run.map, "{0, 16}") + waitForTile();
+  expectCheck(run.run(begin + load + kStoreWait), Check::AsyncRace,
+              "reads it asynchronously");
+  EXPECT_FINE(run.run(begin + kStoreWait + load));
+  // And over what another load still writes.
+  auto twice = [](const std::string &to) {
+    const std::string copy = "@%q0 cp.async.bulk.tensor.2d.shared::cta.global."
+                             "mbarrier::complete_tx::bytes [%tile";
+    return "@%q0 mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 4096;\n" +
+           copy + "], [%map, {0, 0}], [%bar];\n" + copy + to +
+           "], [%map, {0, 16}], [%bar];\n" + waitForTile();
+  };
+  expectCheck(run.run(twice("+1024")), Check::AsyncRace,
+              "copies to it asynchronously");
+  EXPECT_FINE(run.run(twice("+2048")));
+  // Another warp's memory needs a barrier also after the wait.
+  const std::string other = "setp.eq.u32 %q3, %t, 32; mov.u32 %r9, 7;\n@%q3 "
+                            "st.shared.b32 [%tile], %r9;\n";
+  expectCheck(run.run(begin + kStoreWait + other), Check::SharedRace);
+  EXPECT_FINE(run.run(begin + kStoreWait + "bar.sync 0;\n" + other));
+}
+
+TEST(TensorCopyFaultsTest, FindsBlocksThatStoreToOnePlace) {
+  TensorRun run = makeRun();
+  LaunchOptions options;
+  options.grid = {2, 1, 1};
+  const std::string fill = fillTile(2048);
+  const std::string change = "mov.u32 %r9, %ctaid.x;\n"
+                             "@%q0 st.shared.b32 [%tile+16], %r9;\n";
+  const std::string store = kPublish + storeBox(run.map, "{0, 0}") + kStoreWait;
+  EXPECT_FINE(run.run(fill + store, "", options));
+  expectCheck(run.run(fill + change + store, "", options), Check::WriteWrite,
+              "offset 0 of buffer");
+  // Each its own.
+  EXPECT_FINE(run.run("mov.u32 %r8, %ctaid.x; shl.b32 %r8, %r8, 4;\n" + fill +
+                          change + kPublish + storeBox(run.map, "{0, %r8}") +
+                          kStoreWait,
+                      "", options));
+}
+
 TEST(TensorCopyFaultsTest, FindsUnwrittenValues) {
   TensorRun run = makeRun();
   expectCheck(run.run(storeBox(run.map, "{0, 0}") + kStoreWait),

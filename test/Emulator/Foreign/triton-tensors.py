@@ -24,6 +24,59 @@ def test_matmul():
         equal(z, exact, target)
 
 
+def operand(seed, rows, k, kind):
+    """The array as in memory, and its values: small multiples of 1/4."""
+    table = {"e2m1": E2M1, "e4m3": E4M3, "e5m2": E5M2}[kind]
+    good = [
+        code
+        for code, value in enumerate(table)
+        if kind == "e2m1" or abs(value) < 4 and value * 4 % 1 == 0
+    ]
+    codes = np.array(good, "u1")[hashes(seed, (rows, k)) % len(good)]
+    return pack_fp4(codes) if kind == "e2m1" else codes, table[codes]
+
+
+def scaled(label, left, right, group, tile, options=()):
+    m, n, k = 2 * tile[0], 2 * tile[1], 512
+    x, vx = operand(1, m, k, left)
+    y, vy = operand(2, n, k, right)
+    good = [0x38, 0x3C, 0x40, 0x44] if group == 16 else [125, 126, 127, 128, 129]
+    table = E4M3 if group == 16 else E8M0
+    scales = [
+        np.array(good, "u1")[hashes(seed, (rows, k // group)) % len(good)]
+        for seed, rows in ((3, m), (4, n))
+    ]
+
+    def box(array, kind, other, rows):
+        # 128 bytes of a row; with gaps, 128 elements.
+        padded = kind == "e2m1" != other and options
+        more = dict(type="b4x16_p64") if padded else {}
+        return descriptor(array, (rows, 128), swizzle=128, **more)
+
+    (z,) = run_triton(
+        f"triton/tensors.scaled-{label}.ptx",
+        (2, 2),
+        *box(x, left, right, tile[0]),
+        *box(y, right, left, tile[1]),
+        *descriptor(out((m, n), "f4"), (tile[0], 32), swizzle=128),
+        *scales,
+        i32(k),
+        i32(k // group),
+        options=options,
+    )
+    wide = [np.repeat(table[codes], group, axis=1) for codes in scales]
+    equal(z, ((vx * wide[0]) @ (vy * wide[1]).T).astype("f4"), label)
+
+
+def test_scaled():
+    # Triton has no tcgen05.fence.
+    lenient = ("--allow=unfenced-tensor-memory",)
+    scaled("nvfp4.sm_100a", "e2m1", "e2m1", 16, (128, 32), lenient)
+    scaled("mxfp8-mxfp4.sm_100a", "e4m3", "e2m1", 32, (128, 32), lenient)
+    scaled("mxfp4-mxfp8.sm_100a", "e2m1", "e5m2", 32, (128, 32), lenient)
+    scaled("nvfp4.sm_120a", "e2m1", "e2m1", 16, (32, 32))
+
+
 def test_shift():
     for label, dtype, columns, box, swizzle in (
         ("i8-32", "i1", 32, 32, 32),

@@ -2,8 +2,8 @@
 
 A descriptor of the host becomes a tensor map and, in case the kernel looks, the
 tensor's extents and strides; `make_tensor_descriptor` makes one in the kernel.
-Tiles of 32 x 32 are too small for tcgen05, and with two warps on sm_90 for
-wgmma, so that the products are those of mma.sync.
+Tiles of 32 rows are too small for tcgen05, and two warps for wgmma, so that
+`matmul` uses mma.sync.
 """
 
 import triton
@@ -20,6 +20,29 @@ def matmul(x, y, z, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
         a = x.load([row, base])
         b = y.load([column, base])
         acc = tl.dot(a, b.T, acc)
+    z.store([row, column], acc)
+
+
+@triton.jit
+def scaled(
+    x, y, z, sx, sy, k, lds, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    XF: tl.constexpr, YF: tl.constexpr, G: tl.constexpr,
+):  # fmt: skip
+    """Block-scaled; e2m1 operands in pairs. Beside 8-bit ones they get gaps."""
+    row = tl.program_id(0) * BM
+    column = tl.program_id(1) * BN
+    px = sx + (row + tl.arange(0, BM))[:, None] * lds + tl.arange(0, BK // G)[None, :]
+    py = sy + (column + tl.arange(0, BN))[:, None] * lds
+    py += tl.arange(0, BK // G)[None, :]
+    PX: tl.constexpr = 2 if XF == "e2m1" else 1
+    PY: tl.constexpr = 2 if YF == "e2m1" else 1
+    acc = tl.zeros((BM, BN), tl.float32)
+    for base in range(0, k, BK):
+        a = x.load([row, base // PX])
+        b = y.load([column, base // PY])
+        acc = tl.dot_scaled(a, tl.load(px), XF, b.T, tl.load(py), YF, acc)
+        px += BK // G
+        py += BK // G
     z.store([row, column], acc)
 
 
@@ -73,7 +96,37 @@ def tensor(kind, *box):
     return f"tensordesc<{kind}[{','.join(map(str, box))}]>"
 
 
+def scale(label, arch, left, right, group, tile):
+    kinds = dict(e2m1="u8", e4m3="fp8e4nv", e5m2="fp8e5")
+    bm, bn, bk = tile
+
+    def operand(kind, rows):
+        return tensor(kinds[kind], rows, bk // 2 if kind == "e2m1" else bk)
+
+    pointer = "*fp8e4nv" if group == 16 else "*u8"
+    return Kernel(
+        scaled,
+        f"scaled-{label}",
+        arch,
+        dict(
+            x=operand(left, bm),
+            y=operand(right, bn),
+            z=tensor("fp32", bm, bn),
+            sx=pointer,
+            sy=pointer,
+            k="i32",
+            lds="i32",
+        ),
+        dict(BM=bm, BN=bn, BK=bk, XF=left, YF=right, G=group),
+        ("k", "lds"),
+    )
+
+
 KERNELS = [
+    scale("nvfp4", 100, "e2m1", "e2m1", 16, (128, 32, 256)),
+    scale("mxfp8-mxfp4", 100, "e4m3", "e2m1", 32, (128, 32, 256)),
+    scale("mxfp4-mxfp8", 100, "e2m1", "e5m2", 32, (128, 32, 128)),
+    scale("nvfp4", 120, "e2m1", "e2m1", 16, (32, 32, 256)),
     *(
         kernel(
             matmul,
