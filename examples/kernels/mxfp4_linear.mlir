@@ -10,8 +10,13 @@
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
 !scales = memref<?x?xf8E8M0FNU, strided<[?, 1]>>
 
-func.func @mxfp4_linear(%z : !out, %x : !pairs, %y : !pairs, %xs : !scales,
-                        %ys : !scales, %alpha : f32) attributes {tile.kernel} {
+func.func @mxfp4_linear(
+    %z : !out {tile.extents = ["M", "N"]},
+    %x : !pairs {tile.extents = ["M", "K/2"]},
+    %y : !pairs {tile.extents = ["N", "K/2"]},
+    %xs : !scales {tile.extents = ["M", "K/32"]},
+    %ys : !scales {tile.extents = ["N", "K/32"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bk = arith.constant ${BK/2} : index // bytes of K per step

@@ -9,8 +9,13 @@
 !values = memref<?x?xf8E4M3FN, strided<[?, 1]>>
 !scales = memref<?x?xf8E8M0FNU, strided<[?, 1]>>
 
-func.func @mxfp8_linear(%z : !out, %x : !values, %y : !values, %xs : !scales,
-                        %ys : !scales, %alpha : f32) attributes {tile.kernel} {
+func.func @mxfp8_linear(
+    %z : !out {tile.extents = ["M", "N"]},
+    %x : !values {tile.extents = ["M", "K"]},
+    %y : !values {tile.extents = ["N", "K"]},
+    %xs : !scales {tile.extents = ["M", "K/32"]},
+    %ys : !scales {tile.extents = ["N", "K/32"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bk = arith.constant ${BK} : index // values of K per step

@@ -14,15 +14,20 @@
 !scales = memref<?x?xf8E8M0FNU, strided<[?, 1]>>
 
 func.func @mxfp8_mxfp4_linear_aligned(
-    %z : !out {tile.shape_divisible_by = array<i64: 1, 4>,
+    %z : !out {tile.extents = ["M", "N"],
+               tile.shape_divisible_by = array<i64: 1, 4>,
                tile.stride_divisible_by = array<i64: 4, 1>},
-    %x : !values {tile.shape_divisible_by = array<i64: 1, ${KA}>,
+    %x : !values {tile.extents = ["M", "K"],
+                  tile.shape_divisible_by = array<i64: 1, ${KA}>,
                   tile.stride_divisible_by = array<i64: ${KA}, 1>},
-    %y : !pairs {tile.shape_divisible_by = array<i64: 1, ${KA/2}>,
+    %y : !pairs {tile.extents = ["N", "K/2"],
+                 tile.shape_divisible_by = array<i64: 1, ${KA/2}>,
                  tile.stride_divisible_by = array<i64: ${KA/2}, 1>},
-    %xs : !scales {tile.shape_divisible_by = array<i64: 1, ${KA/32}>,
+    %xs : !scales {tile.extents = ["M", "K/32"],
+                   tile.shape_divisible_by = array<i64: 1, ${KA/32}>,
                    tile.stride_divisible_by = array<i64: ${KA/32}, 1>},
-    %ys : !scales {tile.shape_divisible_by = array<i64: 1, ${KA/32}>,
+    %ys : !scales {tile.extents = ["N", "K/32"],
+                   tile.shape_divisible_by = array<i64: 1, ${KA/32}>,
                    tile.stride_divisible_by = array<i64: ${KA/32}, 1>},
     %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index

@@ -14,9 +14,13 @@
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
 !scales = memref<?x?x32x4x4xf8E4M3FN, strided<[?, 512, 16, 4, 1]>>
 
-func.func @nvfp4_linear_128x4(%z : !out, %x : !pairs, %y : !pairs,
-                              %xs : !scales, %ys : !scales, %alpha : f32)
-    attributes {tile.kernel} {
+func.func @nvfp4_linear_128x4(
+    %z : !out {tile.extents = ["M", "N"]},
+    %x : !pairs {tile.extents = ["M", "K/2"]},
+    %y : !pairs {tile.extents = ["N", "K/2"]},
+    %xs : !scales {tile.extents = ["M/128", "K/64", "32", "4", "4"]},
+    %ys : !scales {tile.extents = ["N/128", "K/64", "32", "4", "4"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bk = arith.constant ${BK/2} : index // bytes of K per step

@@ -9,9 +9,13 @@
 !pairs  = memref<?x?x?x!tile.f4E2M1FNx2, strided<[?, ?, 1]>>
 !scales = memref<?x?x?xf8E4M3FN, strided<[?, ?, 1]>>
 
-func.func @nvfp4_linear_batched(%z : !out, %x : !pairs, %y : !pairs,
-                                %xs : !scales, %ys : !scales, %alpha : f32)
-    attributes {tile.kernel} {
+func.func @nvfp4_linear_batched(
+    %z : !out {tile.extents = ["B", "M", "N"]},
+    %x : !pairs {tile.extents = ["B", "M", "K/2"]},
+    %y : !pairs {tile.extents = ["B", "N", "K/2"]},
+    %xs : !scales {tile.extents = ["B", "M", "K/16"]},
+    %ys : !scales {tile.extents = ["B", "N", "K/16"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -10,9 +10,13 @@
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
 !scales = memref<?x?xf8E4M3FN, strided<[?, 1]>>
 
-func.func @nvfp4_linear_kn(%z : !out, %x : !pairs, %y : !pairs,
-                           %xs : !scales, %ys : !scales, %alpha : f32)
-    attributes {tile.kernel} {
+func.func @nvfp4_linear_kn(
+    %z : !out {tile.extents = ["M", "N"]},
+    %x : !pairs {tile.extents = ["M", "K/2"]},
+    %y : !pairs {tile.extents = ["K", "N/2"]},
+    %xs : !scales {tile.extents = ["M", "K/16"]},
+    %ys : !scales {tile.extents = ["K/16", "N"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bk = arith.constant ${BK/2} : index // bytes of K per step

@@ -13,8 +13,11 @@
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
 !scales = memref<?x?xf8E4M3FN, strided<[?, 1]>>
 
-func.func @quantize_nvfp4(%codes : !pairs, %scales : !scales, %x : !values,
-                          %global : f32) attributes {tile.kernel} {
+func.func @quantize_nvfp4(
+    %codes : !pairs {tile.extents = ["M", "K/2"]},
+    %scales : !scales {tile.extents = ["M", "K/16"]},
+    %x : !values {tile.extents = ["M", "K"]},
+    %global : f32) attributes {tile.kernel} {
   %m = tile.program_id 0
   %k = tile.program_id 1
   %c6 = arith.constant 6.0 : f32

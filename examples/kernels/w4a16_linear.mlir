@@ -10,8 +10,12 @@
 !pairs  = memref<?x?x!tile.f4E2M1FNx2, strided<[?, 1]>>
 !scales = memref<?x?xf8E4M3FN, strided<[?, 1]>>
 
-func.func @w4a16_linear(%z : !out, %x : !values, %y : !pairs, %ys : !scales,
-                        %alpha : f32) attributes {tile.kernel} {
+func.func @w4a16_linear(
+    %z : !out {tile.extents = ["M", "N"]},
+    %x : !values {tile.extents = ["M", "K"]},
+    %y : !pairs {tile.extents = ["N", "K/2"]},
+    %ys : !scales {tile.extents = ["N", "K/16"]},
+    %alpha : f32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bk = arith.constant ${BK} : index // values of K per step
