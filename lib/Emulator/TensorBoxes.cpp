@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace tile::emulator {
 
@@ -55,12 +54,8 @@ TensorBox::TensorBox(const TensorMap &map, ArrayRef<int32_t> coordinates,
                : map.element == TensorMap::Element::B6x16P32 ? 12
                                                              : 16;
   sharedRowBytes = rowBytes / pieceBytes * 16;
-  // At most 256^4.
-  uint64_t product = 1;
   for (unsigned i = 1; i < map.rank; ++i)
-    product *= counts[i];
-  numRows = static_cast<uint32_t>(
-      std::min<uint64_t>(product, std::numeric_limits<uint32_t>::max()));
+    numRows *= counts[i];
 }
 
 std::string TensorBox::findProblem(bool isStore) const {

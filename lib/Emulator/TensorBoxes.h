@@ -41,16 +41,16 @@ public:
   /// "expects …, but got …".
   std::string findProblem(bool isStore) const;
 
-  uint32_t getNumRows() const { return numRows; }
+  uint64_t getNumRows() const { return numRows; }
   /// Bytes of a row, without gaps and with them. Both fit a row of 2048 bytes.
   uint32_t getRowBytes() const { return rowBytes; }
   uint32_t getSharedRowBytes() const { return sharedRowBytes; }
   static constexpr uint32_t kLargestRow = 2048;
 
   /// What an mbarrier counts: the whole box without gaps.
-  uint64_t getTransactionBytes() const { return uint64_t(rowBytes) * numRows; }
+  uint64_t getTransactionBytes() const { return rowBytes * numRows; }
   /// What the box takes of shared memory.
-  uint64_t getSharedBytes() const { return uint64_t(sharedRowBytes) * numRows; }
+  uint64_t getSharedBytes() const { return sharedRowBytes * numRows; }
 
   TensorRow getRow(uint32_t row) const;
 
@@ -77,7 +77,7 @@ private:
   const TensorMap &map;
   llvm::ArrayRef<int32_t> coordinates;
   bool isFourRows;
-  uint32_t numRows = 1;
+  uint64_t numRows = 1;                 ///< At most 256^4.
   uint32_t counts[TensorMap::kMaxRank]; ///< Elements copied.
   uint32_t rowBytes, sharedRowBytes;
   uint32_t pieceBytes; ///< Of 16 bytes of shared memory, those before the gap.

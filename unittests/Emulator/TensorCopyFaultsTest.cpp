@@ -127,7 +127,12 @@ TEST(TensorCopyFaultsTest, OrdersCopiesAmongEachOther) {
   expectCheck(run.run(begin + load + kStoreWait), Check::AsyncRace,
               "reads it asynchronously");
   EXPECT_FINE(run.run(begin + kStoreWait + load));
-  // And over what another load still writes.
+  // A store of what a load still writes.
+  const std::string read = storeBox(run.map, "{0, 0}") + kStoreWait;
+  expectCheck(run.run(loadBox(run.map, "{0, 16}") + read), Check::AsyncRace,
+              "copies to it asynchronously");
+  EXPECT_FINE(run.run(load + read));
+  // And a load over what another load still writes.
   auto twice = [](const std::string &to) {
     const std::string copy = "@%q0 cp.async.bulk.tensor.2d.shared::cta.global."
                              "mbarrier::complete_tx::bytes [%tile";
@@ -239,6 +244,18 @@ TEST(TensorCopyFaultsTest, ChecksTheTensor) {
   run.map.extents[1] = uint64_t(1) << 32;
   run.map.strides[0] = (uint64_t(1) << 40) - 16;
   expectCheck(run.run(loadBox(run.map, "{0, 2147483600}")), Check::OutOfBounds);
+  // A box larger than any memory.
+  run.map = makeMap(Element::F64, {256, 256, 256, 256, 256},
+                    {256, 256, 256, 256, 256});
+  const std::string huge = "[%map, {0, 0, 0, 0, 0}]";
+  expectCheck(run.run("@%q0 cp.async.bulk.tensor.5d.shared::cta.global."
+                      "mbarrier::complete_tx::bytes [%tile], " +
+                      huge + ", [%bar];\n"),
+              Check::OutOfBounds, "of 8796093022208 bytes at shared address");
+  expectCheck(run.run("@%q0 cp.async.bulk.tensor.5d.global.shared::cta."
+                      "bulk_group " +
+                      huge + ", [%tile];\n"),
+              Check::OutOfBounds);
   run = makeRun();
   const std::string store =
       fillTile(2048) + kPublish + storeBox(run.map, "{0, 0}") + kStoreWait;
