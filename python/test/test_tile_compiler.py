@@ -1021,3 +1021,10 @@ class TestTorch:
                     print(str(error).startswith("argument 1 (x): expects "))
             """)
         assert stdout == "True\n" * 3, stderr
+
+
+def test_unknown_option():
+    with pytest.raises(TypeError, match="no option 'num_warp' .* 'num_warps'"):
+        tc.compile("func.func private @f()", "sm_80", num_warp=4)
+    with pytest.raises(TypeError, match="no option 'quickly' .*; device, entry, "):
+        tc.nvfp4_linear(*[None] * 5, quickly=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -9,8 +11,18 @@ from typing import Any
 from . import _tile
 
 
-def make_options(
-    target: str | None = None,
+def make_options(target: str | None = None, **options: Any) -> _tile.CompileOptions:
+    """Returns the options of a compilation; see `compile`."""
+    for name in options:
+        if name not in _NAMES:
+            close = difflib.get_close_matches(name, _NAMES, 1)
+            hint = f"did you mean '{close[0]}'?" if close else ", ".join(_NAMES)
+            raise TypeError(f"no option '{name}' of a compilation; {hint}")
+    return _make_options(target, **options)
+
+
+def _make_options(
+    target: str | None,
     *,
     device: _tile.Device | None = None,
     entry: str | None = None,
@@ -29,7 +41,6 @@ def make_options(
     assembler: str = "auto",
     ptxas: str | os.PathLike[str] | None = None,
 ) -> _tile.CompileOptions:
-    """Returns the options of a compilation; see `compile`."""
     options = _tile.CompileOptions()
     if target is None and device is None:
         device = _tile.best()
@@ -52,6 +63,9 @@ def make_options(
     options.set_assembler(assembler)
     options.ptxas = os.fspath(ptxas or "")
     return options
+
+
+_NAMES = tuple(inspect.signature(_make_options).parameters)[1:]
 
 
 def compile(
