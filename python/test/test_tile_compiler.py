@@ -1027,4 +1027,4 @@ def test_unknown_option():
     with pytest.raises(TypeError, match="no option 'num_warp' .* 'num_warps'"):
         tc.compile("func.func private @f()", "sm_80", num_warp=4)
     with pytest.raises(TypeError, match="no option 'quickly' .*; device, entry, "):
-        tc.library.linear("nvfp4_linear", m=16, n=16, k=64, quickly=True)
+        tc.library.linear_kernel("nvfp4_linear", m=16, n=16, k=64, quickly=True)
