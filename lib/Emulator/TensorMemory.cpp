@@ -164,7 +164,7 @@ bool TensorMemory::note(const TensorUser &user, bool isStore,
                              "one",
                       {conflict->message});
   default:
-    return user.fault(Check::SharedRace,
+    return user.fault(Check::AsyncRace,
                       what + "which races with another warp's access: no "
                              "barrier is between them",
                       {conflict->message});
