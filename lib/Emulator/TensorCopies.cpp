@@ -136,23 +136,8 @@ private:
     if (map.rank != data.rank)
       return illegal("expects a tensor map of " + Twine(data.rank) +
                      " dimensions, but got one of " + Twine(map.rank));
-    const unsigned architecture = block.getProgram().architecture;
-    const bool hasAtoms =
-        map.swizzle > TensorMap::Swizzle::Bytes128; // Those with a size.
-    const std::string what =
-        map.isPacked() ? ("elements of ." + getTensorElementName(map.element) +
-                          ", which are smaller than a byte")
-                             .str()
-                       : ("a swizzle of " + getTensorSwizzleName(map.swizzle) +
-                          ", which has an atomicity")
-                             .str();
-    if ((map.isPacked() || hasAtoms) && architecture < 100)
-      return illegal("expects sm_100 or newer for " + what);
-    if ((map.isPacked() || hasAtoms) && architecture >= 120 &&
-        data.isClusterDestination)
-      return illegal("expects a destination in .shared::cta on sm_" +
-                     Twine(architecture) + " for " + what +
-                     ", but got .shared::cluster");
+    if (!checkTarget())
+      return false;
     if (std::string problem = box.findProblem(data.isStore); !problem.empty())
       return illegal(problem);
     if (data.reduction.empty())
@@ -162,6 +147,27 @@ private:
     return reduction || illegal("expects a type that ." + data.reduction +
                                 " is defined on, but got ." +
                                 getTensorElementName(map.element));
+  }
+
+  /// What targets have of packed elements and of swizzles with an atomicity.
+  bool checkTarget() {
+    if (!map.isPacked() && map.swizzle <= TensorMap::Swizzle::Bytes128)
+      return true;
+    const std::string what =
+        map.isPacked() ? ("elements of ." + getTensorElementName(map.element) +
+                          ", which are smaller than a byte")
+                             .str()
+                       : ("a swizzle of " + getTensorSwizzleName(map.swizzle) +
+                          ", which has an atomicity")
+                             .str();
+    const unsigned architecture = block.getProgram().architecture;
+    if (architecture < 100)
+      return illegal("expects sm_100 or newer for " + what);
+    if (architecture >= 120 && data.isClusterDestination)
+      return illegal("expects a destination in .shared::cta on sm_" +
+                     Twine(architecture) + " for " + what +
+                     ", but got .shared::cluster");
+    return true;
   }
 
   bool findMbarrier(BulkOperation &operation) {
