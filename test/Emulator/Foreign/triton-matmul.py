@@ -9,13 +9,17 @@
 from check import *
 
 CODES = np.array([c for c, v in enumerate(E4M3) if abs(v) < 4 and v * 4 % 1 == 0], "u1")
+CODES_E5M2 = np.array(
+    [c for c, v in enumerate(E5M2) if abs(v) < 4 and v * 4 % 1 == 0], "u1"
+)
 
 
 def operand(seed, shape, kind):
     """The array as in memory, and its values."""
-    if kind == "fp8":
-        codes = CODES[hashes(seed, shape) % len(CODES)]
-        return codes, E4M3[codes]
+    if kind in ("fp8", "e5m2"):
+        codes, table = (CODES, E4M3) if kind == "fp8" else (CODES_E5M2, E5M2)
+        codes = codes[hashes(seed, shape) % len(codes)]
+        return codes, table[codes]
     if kind == "i8":
         values = integers(seed, shape, -128, 128, "i1")
         return values, values.astype("i8")
@@ -24,7 +28,7 @@ def operand(seed, shape, kind):
     return array(values), values
 
 
-def product(label, kind, tile=(32, 32)):
+def product(label, kind, tile=(32, 32), options=()):
     m, n, k = 75, 80, 112
     x, vx = operand(1, (m, k), kind)
     y, vy = operand(2, (k, n), kind)
@@ -32,7 +36,7 @@ def product(label, kind, tile=(32, 32)):
     result = "i4" if kind == "i8" else "f4"
     sizes = [i32(v) for v in (m, n, k, k, n, n)]
     ptx = f"triton/matmul.{label}.ptx"
-    (z,) = run_triton(ptx, grid, x, y, out((m, n), result), *sizes)
+    (z,) = run_triton(ptx, grid, x, y, out((m, n), result), *sizes, options=options)
     equal(z, (vx @ vy).astype(result), label)
 
 
@@ -59,6 +63,15 @@ def test_i8():
 def test_fp8():
     product("fp8-s2.sm_89", "fp8")
     product("fp8-s2.sm_120a", "fp8")
+
+
+def test_tensor_memory():
+    # Triton leaves tcgen05.fence out.
+    options = ["--allow=unfenced-tensor-memory"]
+    product("bf16-s3.sm_100a", "bf16", (128, 64), options)
+    product("f16-s2.sm_100a", "f16", (64, 128), options)
+    product("fp8-s2.sm_100a", "fp8", (128, 32), options)
+    product("fp8-s3.sm_100a", "e5m2", (64, 64), options)
 
 
 main()

@@ -57,6 +57,10 @@ KERNELS = [
     product("i8-s3", 80, "i8", tl.int32, 3, 4, (32, 32, 32)),
     product("bf16-s3", 90, "bf16", tl.float32, 3, 2),
     product("fp8-s2", 89, "fp8e4nv", tl.float32, 2, 4, (32, 32, 32)),
+    product("bf16-s3", 100, "bf16", tl.float32, 3, 4, (128, 64, 64)),
+    product("f16-s2", 100, "fp16", tl.float32, 2, 4, (64, 128, 32)),
+    product("fp8-s2", 100, "fp8e4nv", tl.float32, 2, 4, (128, 32, 64)),
+    product("fp8-s3", 100, "fp8e5", tl.float32, 3, 4, (64, 64, 128)),
     product("bf16-s3", 120, "bf16", tl.float32, 3, 4),
     product("fp8-s2", 120, "fp8e4nv", tl.float32, 2, 4, (32, 32, 64)),
 ]
