@@ -58,4 +58,5 @@ KERNELS = [
         warps=1,
         stages=3,
     ),
+    Kernel(attention, "full", 100, TYPES, dict(BM=128, BN=32, D=32, CAUSAL=False)),
 ]
