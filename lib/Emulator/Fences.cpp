@@ -24,6 +24,10 @@ void executeProxyFence(const Instruction &, Lanes &lanes) {
   lanes.warp->getBlock().getShared().fenceProxy(lanes.warp->getIndex());
 }
 
+void executeReleaseMaps(const Instruction &, Lanes &lanes) {
+  lanes.warp->getBlock().getState<TensorMapFences>().changed.clear();
+}
+
 void executeAcquireMap(const Instruction &instruction, Lanes &lanes) {
   uint64_t addresses[kLanes];
   if (evaluate(instruction, lanes,
@@ -44,14 +48,12 @@ Error decodeProxyFence(Decoder &decoder) {
   if (decoder.take("alias"))
     return emitFence(decoder, executeFence);
   if (decoder.take("tensormap::generic")) {
-    // Tensor maps are read when an instruction uses them, so that a release has
-    // nothing to do.
     StringRef semantics = decoder.takeAny({"acquire", "release"});
     if (semantics.empty() ||
         decoder.takeAny({"cta", "cluster", "gpu", "sys"}).empty())
       return decoder.error("expects .acquire or .release, and a scope");
     if (semantics == "release")
-      return emitFence(decoder, executeFence);
+      return emitFence(decoder, executeReleaseMaps);
     if (Error error = decoder.expectOperands(2, 2))
       return error;
     Expected<AddressOperand> address = decoder.address(0u);

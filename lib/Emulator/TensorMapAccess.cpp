@@ -54,6 +54,31 @@ static const uint8_t *findInGlobal(const Instruction &instruction, Warp &warp,
   return bytes;
 }
 
+/// What a use of a map that the kernel has changed needs. False after a fault.
+static bool checkFences(const Instruction &instruction, Warp &warp,
+                        unsigned lane, uint64_t address, StringRef verb,
+                        const uint8_t *bytes) {
+  Block &block = warp.getBlock();
+  if (!block.getGlobal().hasStores(address, kTensorMapBytes))
+    return true;
+  TensorMapFences &fences = block.getState<TensorMapFences>();
+  auto it = fences.acquired.find(address);
+  StringRef missing;
+  if (fences.changed.count(address))
+    missing = "release";
+  else if (it == fences.acquired.end() ||
+           !std::equal(it->second.begin(), it->second.end(), bytes))
+    missing = "acquire";
+  else
+    return true;
+  return illegal(instruction, warp, lane, address, Check::ProxyFence,
+                 verb + " uses the tensor map at " +
+                     block.getGlobal().describe(address) +
+                     ", which the kernel has changed, but no "
+                     "fence.proxy.tensormap::generic." +
+                     missing + " follows the change");
+}
+
 bool readTensorMap(const Instruction &instruction, Warp &warp, unsigned lane,
                    uint64_t address, StringRef verb, TensorMap &map) {
   Block &block = warp.getBlock();
@@ -77,17 +102,8 @@ bool readTensorMap(const Instruction &instruction, Warp &warp, unsigned lane,
   default:
     bytes = findInGlobal(instruction, warp, lane, address);
     where = block.getGlobal().describe(address);
-    if (bytes && block.getGlobal().hasStores(address, kTensorMapBytes)) {
-      auto &acquired = block.getState<AcquiredTensorMaps>().objects;
-      auto it = acquired.find(address);
-      if (it == acquired.end() ||
-          !std::equal(it->second.begin(), it->second.end(), bytes))
-        return illegal(
-            instruction, warp, lane, address, Check::ProxyFence,
-            verb + " uses the tensor map at " + where +
-                ", which the kernel has changed, but no "
-                "fence.proxy.tensormap::generic.acquire follows the change");
-    }
+    if (bytes && !checkFences(instruction, warp, lane, address, verb, bytes))
+      return false;
   }
   if (!bytes)
     return false;
@@ -104,7 +120,7 @@ bool readTensorMap(const Instruction &instruction, Warp &warp, unsigned lane,
 bool acquireTensorMaps(const Instruction &instruction, Lanes &lanes,
                        const uint64_t (&addresses)[kLanes]) {
   Warp &warp = *lanes.warp;
-  auto &acquired = warp.getBlock().getState<AcquiredTensorMaps>().objects;
+  auto &acquired = warp.getBlock().getState<TensorMapFences>().acquired;
   for (uint32_t rest = lanes.active; rest; rest &= rest - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     const uint64_t address = addresses[lane];

@@ -2,7 +2,8 @@
 //
 // Tensor maps are read through a proxy of their own. One that the kernel has
 // changed in global memory may be used by a block that has acquired it since
-// (`fence.proxy.tensormap::generic.acquire`).
+// (`fence.proxy.tensormap::generic.acquire`). A block that has changed one with
+// `tensormap.replace` must have released it as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +14,19 @@
 #include "tile/Emulator/TensorMap.h"
 
 #include <map>
+#include <set>
 
 namespace tile::emulator {
 
-/// The maps that a block has acquired.
-class AcquiredTensorMaps : public Block::State {
+/// What a block has done with maps in global memory.
+class TensorMapFences : public Block::State {
 public:
   static constexpr unsigned kKey = 6;
 
-  /// By address: the objects as they were then.
-  std::map<uint64_t, TensorMapObject> objects;
+  /// Those that it has acquired, by address, as they were then.
+  std::map<uint64_t, TensorMapObject> acquired;
+  /// Addresses of those that it has changed and not released.
+  std::set<uint64_t> changed;
 };
 
 /// Reads the map at the generic address `address` for an instruction that uses

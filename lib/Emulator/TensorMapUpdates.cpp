@@ -210,6 +210,8 @@ void executeReplace(const Instruction &instruction, Lanes &lanes) {
                          kTensorMapBytes))
       return;
     std::copy(object.begin(), object.end(), place.bytes);
+    if (!place.isShared)
+      warp.getBlock().getState<TensorMapFences>().changed.insert(place.address);
     warp.getBlock().noteProgress();
   }
 }

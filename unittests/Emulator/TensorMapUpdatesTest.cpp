@@ -100,8 +100,10 @@ TEST(TensorMapUpdatesTest, ChangesAMapOfTheHost) {
   for (int i = 0; i != 128; i += 8)
     copy += "ld.param.b64 %d0, [m+" + std::to_string(i) +
             "]; st.global.b64 [%made+" + std::to_string(i) + "], %d0;\n";
-  copy += "tensormap.replace.tile.global_dim.global.b1024.b32 [%made], 1, 25;\n"
-          "fence.proxy.tensormap::generic.release.gpu;\nSKIP:\nbar.sync 0;\n";
+  copy +=
+      "tensormap.replace.tile.global_dim.global.b1024.b32 [%made], 1, 25;\n";
+  const std::string change = copy + "SKIP:\nbar.sync 0;\n";
+  copy += "fence.proxy.tensormap::generic.release.gpu;\nSKIP:\nbar.sync 0;\n";
   const std::string use = "mov.u64 %map, %made;\n" +
                           loadBox(maker.map, "{0, 20}") + waitForTile() +
                           dumpTile(2048);
@@ -111,6 +113,8 @@ TEST(TensorMapUpdatesTest, ChangesAMapOfTheHost) {
   maker.map.extents[1] = 32;
   expectCheck(maker.run(copy + use), Check::ProxyFence,
               "no fence.proxy.tensormap::generic.acquire follows");
+  expectCheck(maker.run(change + kAcquire + use), Check::ProxyFence,
+              "no fence.proxy.tensormap::generic.release follows");
 }
 
 TEST(TensorMapUpdatesTest, FindsAMissingAcquire) {
