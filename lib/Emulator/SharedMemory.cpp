@@ -163,6 +163,7 @@ uint32_t SharedMemory::addRecord(unsigned warp, const Instruction &instruction,
   record.component = static_cast<uint16_t>(warp);
   record.warp = static_cast<uint8_t>(warp);
   record.flags = flags;
+  record.issued = record.clock;
   records.push_back(record);
   return static_cast<uint32_t>(records.size() - 1);
 }
@@ -542,18 +543,22 @@ private:
           other.tensor.use == Tensor::Accumulate &&
           access.accumulator == other.tensor.accumulator));
     offender = number;
-    if (isPending && !isPipelined) {
-      kind = Conflict::Async;
-      return false;
-    }
-    if (other.component == warp)
+    // By the warp that issued it while it is not known to be complete.
+    auto isOrderedBy = [&](const VectorClock &clock, bool isFenced) {
+      if (isPipelined &&
+          (other.warp == warp ||
+           (other.issued <= clock.getKnown(other.warp) &&
+            (!isFenced || other.issued <= clock.getFenced(other.warp)))))
+        return true;
+      return !isPending &&
+             (other.component == warp ||
+              (other.clock <= clock.getKnown(other.component) &&
+               (!isFenced || other.component >= memory.numWarps ||
+                other.clock <= clock.getFenced(other.component))));
+    };
+    if (isOrderedBy(memory.tensorClocks[warp], /*isFenced=*/true))
       return true;
-    const VectorClock &fences = memory.tensorClocks[warp];
-    if (other.clock <= fences.getKnown(other.component) &&
-        (other.component >= memory.numWarps ||
-         other.clock <= fences.getFenced(other.component)))
-      return true;
-    if (other.clock <= memory.clocks[warp].getKnown(other.component)) {
+    if (isOrderedBy(memory.clocks[warp], /*isFenced=*/false)) {
       if (!memory.needsFences || access.use == Tensor::Synchronous)
         return true;
       kind = Conflict::Fence;

@@ -224,6 +224,7 @@ private:
     uint8_t warp = 0;
     uint8_t flags = 0;
     TensorAccess tensor;
+    uint32_t issued = 0; ///< The clock of `warp` when it began.
     bool has(Flag flag) const { return flags & flag; }
   };
 

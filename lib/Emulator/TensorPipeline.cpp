@@ -19,7 +19,13 @@ void TensorPipeline::commit(Warp &warp, unsigned lane,
                             const Instruction &instruction, uint32_t mbarrier) {
   Thread &thread = threads[{warp.getIndex(), lane}];
   thread.warp = &warp;
-  thread.commits.push_back({&instruction, mbarrier, thread.begun});
+  Commit &commit = thread.commits.emplace_back();
+  commit.instruction = &instruction;
+  commit.mbarrier = mbarrier;
+  commit.end = thread.begun;
+  SharedMemory &shared = warp.getBlock().getShared();
+  shared.fenceBeforeSync(warp.getIndex());
+  shared.release(warp.getIndex(), commit.before);
 }
 
 void TensorPipeline::completeUntil(SharedMemory &shared, Thread &thread,
@@ -52,6 +58,7 @@ bool TensorPipeline::completeOn(Block &block, uint32_t offset) {
       Mbarrier *mbarrier = table.get(user, offset);
       if (!mbarrier)
         return false;
+      mbarrier->released.clock.join(commit->before.clock);
       if (commit->clock) {
         VectorClock told;
         told.known.resize(thread.done.component + 1, 0);

@@ -30,10 +30,12 @@ public:
 
 private:
   struct Commit {
-    const Instruction *instruction;
-    uint32_t mbarrier;
-    uint64_t end;       ///< The accesses before this number.
+    const Instruction *instruction = nullptr;
+    uint32_t mbarrier = 0;
+    uint64_t end = 0;   ///< The accesses before this number.
     uint32_t clock = 0; ///< Of `Thread::done`, once they are complete.
+    /// What the thread had done and known: its operations began after that.
+    SyncObject before;
   };
   struct Thread {
     Warp *warp = nullptr;
