@@ -536,12 +536,19 @@ private:
     const bool isPending = other.has(Record::IsPending);
     // An operation under way is as good as done where the two execute in the
     // order in which they were issued, and that order is known.
+    auto isInPipeline = [](const Tensor &operation) {
+      return operation.use == Tensor::Copy ||
+             operation.use == Tensor::Operand ||
+             operation.use == Tensor::Accumulate;
+    };
     const bool isPipelined =
-        other.has(Record::Store) &&
-        ((access.use == Tensor::Operand && other.tensor.use == Tensor::Copy) ||
-         (access.use == Tensor::Accumulate &&
-          other.tensor.use == Tensor::Accumulate &&
-          access.accumulator == other.tensor.accumulator));
+        (!memory.isStrict && isInPipeline(access) &&
+         isInPipeline(other.tensor)) ||
+        (other.has(Record::Store) &&
+         ((access.use == Tensor::Operand && other.tensor.use == Tensor::Copy) ||
+          (access.use == Tensor::Accumulate &&
+           other.tensor.use == Tensor::Accumulate &&
+           access.accumulator == other.tensor.accumulator)));
     offender = number;
     // By the warp that issued it while it is not known to be complete.
     auto isOrderedBy = [&](const VectorClock &clock, bool isFenced) {
@@ -559,7 +566,7 @@ private:
     if (isOrderedBy(memory.tensorClocks[warp], /*isFenced=*/true))
       return true;
     if (isOrderedBy(memory.clocks[warp], /*isFenced=*/false)) {
-      if (!memory.needsFences || access.use == Tensor::Synchronous)
+      if (!memory.isStrict || access.use == Tensor::Synchronous)
         return true;
       kind = Conflict::Fence;
       return false;

@@ -188,8 +188,9 @@ public:
   uint32_t getTensorBase(uint32_t bytes);
   /// Forgets what was done to words of tensor memory.
   void forgetRange(uint32_t address, uint32_t size);
-  /// Lets operations on tensor memory go without `tcgen05.fence`.
-  void allowUnfenced() { needsFences = false; }
+  /// Lets operations on tensor memory go without `tcgen05.fence`, and lets all
+  /// copies and multiplies execute as they were issued.
+  void allowLooseTensorOrder() { isStrict = false; }
 
   /// The access is over, as if `warp` had just done it; the name is free.
   void complete(Pending pending, unsigned warp);
@@ -270,7 +271,7 @@ private:
   /// What each warp's operations on tensor memory are ordered after, and what
   /// only a fence will tell them.
   std::vector<VectorClock> tensorClocks, relaxedClocks;
-  bool needsFences = true;
+  bool isStrict = true;
   uint32_t tensorBase = 0; ///< 0: no tensor memory.
   /// Of the components beyond the warps.
   std::vector<uint32_t> componentClocks;

@@ -148,7 +148,7 @@ void executeAlloc(const Instruction &instruction, Lanes &lanes) {
   std::memset(block.getShared().getWritten() + offsets[0], 0xFF, 4);
   // No manual says through which proxy. Triton lets bulk copies write over it
   // without a fence.
-  if (block.getLaunch().options->allowUnfencedTensorMemory)
+  if (block.getLaunch().options->allowLooseTensorMemory)
     block.getShared().fenceProxy(warp.getIndex());
 }
 

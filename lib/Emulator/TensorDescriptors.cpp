@@ -37,10 +37,6 @@ Expected<SharedMatrix> SharedMatrix::decode(uint64_t descriptor) {
     return expects("0 in bits 15:14 and 31:30");
   if (field(46, 3) != 1)
     return expects("1 in bits 48:46, but got " + Twine(field(46, 3)));
-  if (field(49, 3))
-    return expects("a base offset of 0 in bits 51:49 (patterns that begin "
-                   "elsewhere are not modelled), but got " +
-                   Twine(field(49, 3)));
   if (field(52, 1))
     return expects("a relative leading dimension (0 in bit 52): an absolute "
                    "one is not modelled");
@@ -51,6 +47,11 @@ Expected<SharedMatrix> SharedMatrix::decode(uint64_t descriptor) {
     return expects("a swizzle of 0, 1, 2, 4 or 6 in bits 63:61, but got " +
                    Twine(mode));
   matrix.swizzle = static_cast<Swizzle>(mode);
+  // Without a pattern it does not matter where one begins.
+  if (mode && field(49, 3))
+    return expects("a base offset of 0 in bits 51:49 (patterns that begin "
+                   "elsewhere are not modelled), but got " +
+                   Twine(field(49, 3)));
   return matrix;
 }
 

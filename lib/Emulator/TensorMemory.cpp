@@ -32,8 +32,8 @@ void TensorMemory::makeWords(Block &block) {
   words.resize(kTensorLanes * kTensorColumns);
   writtenBits.resize(kTensorLanes * kTensorColumns);
   base = block.getShared().getTensorBase(kTensorBytes);
-  if (block.getLaunch().options->allowUnfencedTensorMemory)
-    block.getShared().allowUnfenced();
+  if (block.getLaunch().options->allowLooseTensorMemory)
+    block.getShared().allowLooseTensorOrder();
 }
 
 std::optional<unsigned> TensorMemory::allocate(const TensorUser &user,

@@ -69,7 +69,7 @@ Expected<EmulatorOptions> tile::getEmulatorOptions(const InputArgList &args) {
     launch.schedule = emulator::Schedule::Random;
   for (StringRef allowed : args.getAllArgValues(OPT_allow)) {
     launch.allowWriteWrite |= allowed == "write-write";
-    launch.allowUnfencedTensorMemory |= allowed == "unfenced-tensor-memory";
+    launch.allowLooseTensorMemory |= allowed == "loose-tensor-memory";
   }
 
   Expected<std::optional<int64_t>> seed =

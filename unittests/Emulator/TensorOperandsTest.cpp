@@ -109,8 +109,10 @@ TEST(TensorOperandsTest, MatrixDescriptors) {
                 "bits 15:14");
     expectCheck(use(uint64_t(1) << 31, isCopy), Check::IllegalOperand, "31:30");
     for (unsigned bit : {49, 50, 51})
-      expectCheck(use(uint64_t(1) << bit, isCopy), Check::IllegalOperand,
-                  "base offset");
+      for (uint64_t swizzle : {1, 2, 4, 6})
+        expectCheck(use(uint64_t(1) << bit | swizzle << 61, isCopy),
+                    Check::IllegalOperand, "base offset");
+    EXPECT_FINE(use(uint64_t(7) << 49, isCopy));
     expectCheck(use(uint64_t(1) << 52, isCopy), Check::IllegalOperand,
                 "relative leading dimension");
     for (unsigned bit : {53, 60})

@@ -86,9 +86,10 @@ struct LaunchOptions {
   uint64_t seed = 0;
   /// Lets two blocks store different values to one element.
   bool allowWriteWrite = false;
-  /// Takes barriers without `tcgen05.fence` as an order between operations on
-  /// tensor memory, as compilers do that know their hardware.
-  bool allowUnfencedTensorMemory = false;
+  /// Takes as an order between operations on tensor memory what compilers rely
+  /// on, though the ISA does not promise it: barriers without `tcgen05.fence`,
+  /// and the order in which one thread issues copies and multiplies.
+  bool allowLooseTensorMemory = false;
   /// Fills `LaunchResult::statistics`; costs time.
   bool collectStatistics = false;
   /// Warp instructions that one block may execute before it counts as hung.

@@ -221,10 +221,12 @@ def seed : Value<"seed">, InRuns, Group<grp_emulator>,
 def : Twin<"seed", seed>, InRuns;
 
 def allow : Value<"allow">, InRuns, Group<grp_emulator>,
-  MetaVarName<"write-write|unfenced-tensor-memory">,
-  Values<"write-write,unfenced-tensor-memory">,
-  HelpText<"Let two blocks store different values to one element, or barriers "
-           "without tcgen05.fence order what is done to tensor memory">;
+  MetaVarName<"write-write|loose-tensor-memory">,
+  Values<"write-write,loose-tensor-memory">,
+  HelpText<"Let two blocks store different values to one element, or take as "
+           "order between operations on tensor memory what the ISA does not "
+           "promise but compilers rely on: barriers without tcgen05.fence, "
+           "copies and multiplies as issued">;
 def : Twin<"allow", allow>, InRuns;
 
 def step_limit : Value<"step-limit">, InRuns, Group<grp_emulator>,

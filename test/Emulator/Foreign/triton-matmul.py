@@ -66,8 +66,9 @@ def test_fp8():
 
 
 def test_tensor_memory():
-    # Triton leaves tcgen05.fence out.
-    options = ["--allow=unfenced-tensor-memory"]
+    # Triton leaves tcgen05.fence out, and relies on the order of copies and
+    # multiplies.
+    options = ["--allow=loose-tensor-memory"]
     product("bf16-s3.sm_100a", "bf16", (128, 64), options)
     product("f16-s2.sm_100a", "f16", (64, 128), options)
     product("fp8-s2.sm_100a", "fp8", (128, 32), options)

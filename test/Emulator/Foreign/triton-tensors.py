@@ -70,7 +70,7 @@ def scaled(label, left, right, group, tile, options=()):
 
 def test_scaled():
     # Triton has no tcgen05.fence.
-    lenient = ("--allow=unfenced-tensor-memory",)
+    lenient = ("--allow=loose-tensor-memory",)
     scaled("nvfp4.sm_100a", "e2m1", "e2m1", 16, (128, 32), lenient)
     scaled("mxfp8-mxfp4.sm_100a", "e4m3", "e2m1", 32, (128, 32), lenient)
     scaled("mxfp4-mxfp8.sm_100a", "e2m1", "e5m2", 32, (128, 32), lenient)
