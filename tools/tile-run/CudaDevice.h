@@ -24,9 +24,9 @@ struct CudaRequest {
 };
 
 /// Compiles a kernel of the file, launches it on the first GPU and copies what
-/// it writes back. `kernel` is that kernel, parsed; its module may be changed in
-/// place. What has been printed is a
-/// `ReportedError`. Requires: the arguments have been checked.
+/// it writes back. `kernel` is that kernel, parsed; its module may be changed
+/// in place. What has been printed is a `ReportedError`. Requires: the
+/// arguments have been checked.
 llvm::Error runOnCuda(mlir::func::FuncOp kernel, const CudaRequest &request,
                       const RunArguments &arguments);
 

@@ -43,7 +43,7 @@ enum class InstructionClass : uint8_t {
   StoreShared,
   LoadTensor,  ///< tcgen05.ld.
   StoreTensor, ///< tcgen05.st, tcgen05.cp.
-  LoadOther, ///< local, param, const.
+  LoadOther,   ///< local, param, const.
   StoreOther,
   Matrix, ///< ldmatrix, stmatrix, movmatrix.
   Atomic,

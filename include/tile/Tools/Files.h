@@ -34,10 +34,10 @@ bool isBytecode(llvm::StringRef contents);
 
 /// Returns an error if `buffer` holds MLIR bytecode that its reader does not
 /// survive: LLVM's reader takes some damaged files for sizes and pointers, and
-/// none survives regions that nest without end. The trial is made in a process of its own. Text passes; a file that the reader
-/// refuses in good order does too, and gets its diagnostic when it is parsed.
-/// The process is forked; a copy that has not finished within a minute counts as
-/// one that failed.
+/// none survives regions that nest without end. The trial is made in a process
+/// of its own. Text passes; a file that the reader refuses in good order does
+/// too, and gets its diagnostic when it is parsed. The process is forked; a
+/// copy that has not finished within a minute counts as one that failed.
 llvm::Error checkBytecode(llvm::MemoryBufferRef buffer,
                           const mlir::DialectRegistry &registry);
 
