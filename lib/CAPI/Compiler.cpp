@@ -177,11 +177,12 @@ TileError *tileCompileOptionsSetShape(TileCompileOptions *options,
 
 TileError *tileCompileOptionsSetAssembler(TileCompileOptions *options,
                                           TileAssembler value) {
-  if (value < TILE_ASSEMBLER_AUTO || value > TILE_ASSEMBLER_DRIVER)
+  const int number = getNumber(value);
+  if (number < TILE_ASSEMBLER_AUTO || number > TILE_ASSEMBLER_DRIVER)
     return makeError("expects an assembler from 0 to 2, but got " +
-                     std::to_string(static_cast<int>(value)));
+                     std::to_string(number));
   return set(options, &runtime::CompileOptions::assembler,
-             static_cast<runtime::Assembler>(value));
+             static_cast<runtime::Assembler>(number));
 }
 
 TileAssembler

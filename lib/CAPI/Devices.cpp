@@ -198,14 +198,15 @@ TileError *tile::capi::readTensor(const TileTensor *tensor,
                      std::to_string(tensor->rank));
   if (tensor->rank && !tensor->shape)
     return makeNullError("the shape of an array");
-  if (tensor->place != TILE_MEMORY_HOST && tensor->place != TILE_MEMORY_CUDA)
+  const int place = getNumber(tensor->place);
+  if (place != TILE_MEMORY_HOST && place != TILE_MEMORY_CUDA)
     return makeError("expects an array in host or CUDA memory, but got place " +
-                     std::to_string(static_cast<int>(tensor->place)));
+                     std::to_string(place));
 
   array.data = tensor->data;
   array.type = getElementType(tensor->type);
   array.readOnly = tensor->readOnly;
-  array.place = {static_cast<runtime::MemoryPlace::Kind>(tensor->place),
+  array.place = {static_cast<runtime::MemoryPlace::Kind>(place),
                  tensor->ordinal};
   array.shape.assign(tensor->shape, tensor->shape + tensor->rank);
   if (tensor->strides)

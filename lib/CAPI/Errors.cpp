@@ -160,16 +160,17 @@ void tileErrorDestroy(TileError *error) { delete error; }
 // Element types
 //===----------------------------------------------------------------------===//
 
-static bool isElementType(TileElementType type) {
-  return type >= TILE_ELEMENT_I1 && type <= TILE_ELEMENT_F4E2M1FNX2;
+static bool isElementType(const TileElementType &type) {
+  const int number = getNumber(type);
+  return number >= TILE_ELEMENT_I1 && number <= TILE_ELEMENT_F4E2M1FNX2;
 }
 
-TileError *tile::capi::checkElementType(TileElementType type,
+TileError *tile::capi::checkElementType(const TileElementType &type,
                                         const char *what) {
   if (isElementType(type))
     return nullptr;
   return makeError(std::string("expects an element type for ") + what +
-                   ", but got " + std::to_string(static_cast<int>(type)));
+                   ", but got " + std::to_string(getNumber(type)));
 }
 
 uint32_t tileElementTypeGetBytes(TileElementType type) {

@@ -89,10 +89,20 @@ TileError *makeNullError(const char *what);
 /// The error of a status, or null.
 TileError *makeError(runtime::Status status);
 
+/// The number in an enum that a C program has set. It may be none of the
+/// enumerators: C allows that, and C++ does not allow to load it.
+template <typename Enum>
+int getNumber(const Enum &value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number;
+  std::memcpy(&number, &value, sizeof(number));
+  return number;
+}
+
 /// Checks the number of an element type; null where there is such a type.
-TileError *checkElementType(TileElementType type, const char *what);
-inline runtime::ElementType getElementType(TileElementType type) {
-  return static_cast<runtime::ElementType>(type);
+TileError *checkElementType(const TileElementType &type, const char *what);
+inline runtime::ElementType getElementType(const TileElementType &type) {
+  return static_cast<runtime::ElementType>(getNumber(type));
 }
 
 inline TileString getString(const std::string &text) {

@@ -255,7 +255,7 @@ static TileError *readArguments(const TileArgument *arguments, size_t count,
   values.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const TileArgument &argument = arguments[i];
-    switch (argument.kind) {
+    switch (getNumber(argument.kind)) {
     case TILE_ARGUMENT_TENSOR: {
       runtime::TensorRef array;
       if (TileError *error = readTensor(argument.value.tensor, array))
@@ -279,7 +279,7 @@ static TileError *readArguments(const TileArgument *arguments, size_t count,
       continue;
     }
     return locate(makeError("expects a kind of argument from 0 to 4, but got " +
-                            std::to_string(static_cast<int>(argument.kind))),
+                            std::to_string(getNumber(argument.kind))),
                   i);
   }
   return nullptr;

@@ -28,13 +28,13 @@ TileError *tileQuantize(const char *format, const float *values, int64_t rows,
       return error;
     if (TileError *error = checkElementType(options->element, "codes"))
       return error;
-    if (options->rule < TILE_SCALE_RULE_FLOOR ||
-        options->rule > TILE_SCALE_RULE_EVEN)
+    const int rule = getNumber(options->rule);
+    if (rule < TILE_SCALE_RULE_FLOOR || rule > TILE_SCALE_RULE_EVEN)
       return makeError("expects a scale rule from 0 to 2, but got " +
-                       std::to_string(static_cast<int>(options->rule)));
+                       std::to_string(rule));
     value.twoLevel = options->twoLevel;
     value.globalScale = options->globalScale;
-    value.rule = static_cast<runtime::ScaleRule>(options->rule);
+    value.rule = static_cast<runtime::ScaleRule>(rule);
     value.element = getElementType(options->element);
   }
   runtime::Expected<runtime::QuantizedArray> made =

