@@ -366,10 +366,12 @@ static TileError *give(runtime::Expected<runtime::ReadyKernel> ready,
   return nullptr;
 }
 
-TileError *tileLibraryLinear(const TileCompiler *compiler, const char *name,
-                             const TileLinearProblem *problem,
-                             const TileCompileOptions *options,
-                             TileKernel **kernel, TileGrid *grid) {
+/// Checks what the calls of the library have in common. `structName` is that of
+/// the problem.
+template <typename Problem>
+static TileError *checkCall(const TileCompiler *compiler, const char *name,
+                            const Problem *problem, const char *structName,
+                            TileKernel **kernel, TileGrid *grid) {
   if (!compiler)
     return makeNullError("a compiler");
   if (!name)
@@ -378,7 +380,15 @@ TileError *tileLibraryLinear(const TileCompiler *compiler, const char *name,
     return makeNullError("a problem");
   if (!kernel || !grid)
     return makeNullError("places for the kernel and its grid");
-  if (TileError *error = checkSize(*problem, "TileLinearProblem"))
+  return checkSize(*problem, structName);
+}
+
+TileError *tileLibraryLinear(const TileCompiler *compiler, const char *name,
+                             const TileLinearProblem *problem,
+                             const TileCompileOptions *options,
+                             TileKernel **kernel, TileGrid *grid) {
+  if (TileError *error =
+          checkCall(compiler, name, problem, "TileLinearProblem", kernel, grid))
     return error;
   if (TileError *error = checkElementType(problem->output, "output"))
     return error;
@@ -405,15 +415,8 @@ TileError *tileLibraryQuantize(const TileCompiler *compiler, const char *name,
                                const TileQuantizeProblem *problem,
                                const TileCompileOptions *options,
                                TileKernel **kernel, TileGrid *grid) {
-  if (!compiler)
-    return makeNullError("a compiler");
-  if (!name)
-    return makeNullError("a name of a kernel");
-  if (!problem)
-    return makeNullError("a problem");
-  if (!kernel || !grid)
-    return makeNullError("places for the kernel and its grid");
-  if (TileError *error = checkSize(*problem, "TileQuantizeProblem"))
+  if (TileError *error = checkCall(compiler, name, problem,
+                                   "TileQuantizeProblem", kernel, grid))
     return error;
   if (TileError *error = checkElementType(problem->values, "values"))
     return error;

@@ -306,6 +306,23 @@ Error decodeArrive(Decoder &decoder) {
 
 } // namespace
 
+bool findSignal(const Instruction &instruction, Lanes &lanes, unsigned lane,
+                const MemoryOperand &mbarrier,
+                const uint64_t (&addresses)[kLanes], StringRef verb,
+                BulkOperation &operation) {
+  const uint32_t bit = uint32_t(1) << lane;
+  uint32_t offsets[kLanes];
+  if (!resolveShared(instruction, lanes, bit, mbarrier.space, addresses, 8, 8,
+                     verb, offsets) ||
+      !noteShared(instruction, lanes, SharedMemory::Access::StrongWrite, bit,
+                  offsets, 8, verb))
+    return false;
+  operation.mbarrier = offsets[lane];
+  MbarrierUser user = {instruction, *lanes.warp, lane};
+  return lanes.warp->getBlock().getState<MbarrierTable>().get(
+             user, offsets[lane]) != nullptr;
+}
+
 Expected<uint32_t> takeGroupCount(Decoder &decoder, unsigned i) {
   Expected<int64_t> count = decoder.integer(i);
   if (!count)

@@ -64,7 +64,9 @@ public:
     operation.lane = lane;
     operation.usesMbarrier = data.usesMbarrier;
     operation.transactionBytes = size;
-    if (data.usesMbarrier && !findMbarrier(operation))
+    if (data.usesMbarrier &&
+        !findSignal(instruction, lanes, lane, data.mbarrier, signal, data.verb,
+                    operation))
       return false;
     if (size) {
       const uint8_t *bytes = data.source.space == StateSpace::Global
@@ -92,18 +94,6 @@ private:
     warp.fault(instruction, lane, Check::IllegalOperand,
                data.verb + " " + message);
     return false;
-  }
-
-  bool findMbarrier(BulkOperation &operation) {
-    uint32_t offsets[kLanes];
-    if (!resolveShared(instruction, lanes, bit, data.mbarrier.space, signal, 8,
-                       8, data.verb, offsets) ||
-        !noteShared(instruction, lanes, SharedMemory::Access::StrongWrite, bit,
-                    offsets, 8, data.verb))
-      return false;
-    operation.mbarrier = offsets[lane];
-    MbarrierUser user = {instruction, warp, lane};
-    return block.getState<MbarrierTable>().get(user, offsets[lane]) != nullptr;
   }
 
   const uint8_t *readGlobal() {

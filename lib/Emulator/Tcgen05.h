@@ -20,9 +20,6 @@ llvm::Expected<AddressOperand> takeTensorAddress(Decoder &decoder, unsigned i);
 
 // --- Execution --------------------------------------------------------------
 
-/// An error unless all lanes of the warp take part.
-bool checkWholeWarp(const Instruction &instruction, const Lanes &lanes);
-
 /// Notes reads through the async proxy of `size` bytes at each of `addresses`
 /// of shared memory. False after a fault.
 bool noteMatrixReads(const TensorUser &user,

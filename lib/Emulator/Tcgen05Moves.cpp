@@ -10,6 +10,7 @@
 
 #include "MemoryAccess.h"
 #include "Tcgen05.h"
+#include "TensorCore.h"
 
 namespace tile::emulator {
 
@@ -54,18 +55,6 @@ Expected<AddressOperand> takeTensorAddress(Decoder &decoder, unsigned i) {
     return decoder.error(decoder.getOperand(i),
                          "expects an address in tensor memory, of 32 bits");
   return address;
-}
-
-bool checkWholeWarp(const Instruction &instruction, const Lanes &lanes) {
-  if (lanes.active == kAllLanes)
-    return true;
-  unsigned lane = static_cast<unsigned>(__builtin_ctz(~lanes.active));
-  lanes.warp->fault(instruction,
-                    static_cast<unsigned>(__builtin_ctz(lanes.active)),
-                    Check::Divergence,
-                    "expects all 32 lanes of the warp, but lane " +
-                        Twine(lane) + " does not take part");
-  return false;
 }
 
 namespace {

@@ -107,7 +107,8 @@ public:
     operation.warp = &warp;
     operation.lane = lane;
     operation.usesMbarrier = !data.isStore;
-    if (!data.isStore && !findMbarrier(operation))
+    if (!data.isStore && !findSignal(instruction, lanes, lane, data.mbarrier,
+                                     signals, data.verb, operation))
       return false;
     uint32_t offsets[kLanes];
     if (!resolveShared(instruction, lanes, bit, data.shared.space, addresses,
@@ -168,18 +169,6 @@ private:
                      Twine(architecture) + " for " + what +
                      ", but got .shared::cluster");
     return true;
-  }
-
-  bool findMbarrier(BulkOperation &operation) {
-    uint32_t offsets[kLanes];
-    if (!resolveShared(instruction, lanes, bit, data.mbarrier.space, signals, 8,
-                       8, data.verb, offsets) ||
-        !noteShared(instruction, lanes, SharedMemory::Access::StrongWrite, bit,
-                    offsets, 8, data.verb))
-      return false;
-    operation.mbarrier = offsets[lane];
-    MbarrierUser user = {instruction, warp, lane};
-    return block.getState<MbarrierTable>().get(user, offsets[lane]) != nullptr;
   }
 
   bool load(BulkOperation &operation, const TensorBox &box,

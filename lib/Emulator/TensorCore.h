@@ -81,6 +81,10 @@ void executeMmaDouble(const Instruction &instruction, Lanes &lanes);
 void executeMmaInteger(const Instruction &instruction, Lanes &lanes);
 void executeMmaBits(const Instruction &instruction, Lanes &lanes);
 
+/// A matrix is spread over all lanes of the warp: a fault where one does not
+/// take part.
+bool checkWholeWarp(const Instruction &instruction, const Lanes &lanes);
+
 } // namespace tile::emulator
 
 #endif // TILE_LIB_EMULATOR_TENSORCORE_H

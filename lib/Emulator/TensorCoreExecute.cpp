@@ -18,8 +18,8 @@ static constexpr unsigned kMaxA = kMaxRows * kMaxK;
 static constexpr unsigned kMaxB = kMaxK * kPanelColumns;
 static constexpr unsigned kMaxC = kMaxRows * kPanelColumns;
 
-/// A matrix is spread over all lanes: an error where one does not take part.
-static bool checkWarp(const Instruction &instruction, const Lanes &lanes) {
+bool tile::emulator::checkWholeWarp(const Instruction &instruction,
+                                    const Lanes &lanes) {
   if (lanes.active == kAllLanes)
     return true;
   unsigned lane = static_cast<unsigned>(__builtin_ctz(~lanes.active));
@@ -383,7 +383,7 @@ void tile::emulator::executeMmaFloat(const Instruction &instruction,
                                      Lanes &lanes) {
   const MmaData &data = *static_cast<const MmaData *>(instruction.data);
   MmaOperands operands(data, instruction.operands);
-  if (!checkWarp(instruction, lanes))
+  if (!checkWholeWarp(instruction, lanes))
     return;
   if (data.elementBits == 8 && (!checkPadding(instruction, lanes, operands.a,
                                               data.formatA, "operand a") ||
@@ -407,7 +407,7 @@ void tile::emulator::executeMmaDouble(const Instruction &instruction,
                                       Lanes &lanes) {
   const MmaData &data = *static_cast<const MmaData *>(instruction.data);
   MmaOperands operands(data, instruction.operands);
-  if (!checkWarp(instruction, lanes))
+  if (!checkWholeWarp(instruction, lanes))
     return;
   MmaWrittenBits written(lanes, data, operands, nullptr);
   constexpr unsigned kMaxDoubleK = 16;
@@ -491,7 +491,7 @@ void tile::emulator::executeMmaInteger(const Instruction &instruction,
                                        Lanes &lanes) {
   const MmaData &data = *static_cast<const MmaData *>(instruction.data);
   MmaOperands operands(data, instruction.operands);
-  if (!checkWarp(instruction, lanes))
+  if (!checkWholeWarp(instruction, lanes))
     return;
   MmaWrittenBits written(lanes, data, operands, nullptr);
   // 32 products of 8 bits, or 64 of 4, are far below 2^24: exact in f32.
@@ -516,7 +516,7 @@ void tile::emulator::executeMmaBits(const Instruction &instruction,
                                     Lanes &lanes) {
   const MmaData &data = *static_cast<const MmaData *>(instruction.data);
   MmaOperands operands(data, instruction.operands);
-  if (!checkWarp(instruction, lanes))
+  if (!checkWholeWarp(instruction, lanes))
     return;
   MmaWrittenBits written(lanes, data, operands, nullptr);
   // A register of 32 bits is one element of a matrix of words.

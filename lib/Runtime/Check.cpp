@@ -34,19 +34,6 @@ static unsigned getBits(ElementType type) {
   return type == ElementType::I1 ? 1 : 8 * getElementBytes(type);
 }
 
-static std::optional<ElementFormat> getFloatFormat(ElementType type) {
-  switch (type) {
-  case ElementType::BF16:
-    return ElementFormat::BF16;
-  case ElementType::F16:
-    return ElementFormat::F16;
-  case ElementType::F32:
-    return ElementFormat::F32;
-  default:
-    return std::nullopt;
-  }
-}
-
 static std::string print(const Argument &argument) {
   if (const TensorRef *array = argument.getArray())
     return "an array " + array->str();
@@ -67,7 +54,7 @@ static Expected<uint64_t> checkScalar(const Parameter &parameter,
   if (argument.getArray())
     return makeError(name + ": expects a scalar of type " + typeName +
                      ", but got " + print(argument));
-  if (std::optional<ElementFormat> format = getFloatFormat(parameter.type)) {
+  if (std::optional<ElementFormat> format = findFormat(typeName)) {
     double number;
     if (!integer)
       number = *argument.getFloat();

@@ -18,7 +18,6 @@
 #include "tile/Reference/Interpreter.h"
 #include "tile/Tools/Files.h"
 #include "tile/Tools/KernelFile.h"
-#include "tile/Tools/Nesting.h"
 #include "tile/Tools/Template.h"
 #include "tile/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -142,29 +141,16 @@ static rt::Expected<std::string> expand(std::string_view text,
       return makeError(ErrorCode::InvalidArgument,
                        "constants: " + llvm::toString(std::move(error)));
   const StringRef source(text.data(), text.size());
-  if (isBytecode(source)) {
-    if (!constants.empty())
-      return makeError(ErrorCode::InvalidArgument,
-                       "constants: " + name +
-                           " is bytecode and has no placeholders");
-    if (llvm::Error error = checkBytecode({source, name}, getRegistry()))
-      return makeError(ErrorCode::InvalidKernel,
-                       llvm::toString(std::move(error)));
-    return source.str();
-  }
-  std::string expanded = source.str();
-  if (!constants.empty() || source.contains("${")) {
-    llvm::Expected<std::string> result =
-        expandTemplate(source, name, constants);
-    if (!result)
-      return makeError(ErrorCode::InvalidKernel,
-                       llvm::toString(result.takeError()));
-    expanded = std::move(*result);
-  }
-  if (llvm::Error error = checkNesting({expanded, name}))
+  llvm::Expected<std::string> expanded = expandKernel(source, name, constants);
+  // Bytecode fails only for constants that it has no use for.
+  if (!expanded)
+    return makeError(isBytecode(source) ? ErrorCode::InvalidArgument
+                                        : ErrorCode::InvalidKernel,
+                     llvm::toString(expanded.takeError()));
+  if (llvm::Error error = checkKernel({*expanded, name}, getRegistry()))
     return makeError(ErrorCode::InvalidKernel,
                      llvm::toString(std::move(error)));
-  return expanded;
+  return std::move(*expanded);
 }
 
 /// " with BK=128, BM=64", where there are constants: the parser says nothing of

@@ -20,20 +20,12 @@ static Error makeError(llvm::Error error) {
   return makeError(llvm::toString(std::move(error)));
 }
 
+/// The format of an element, or of each of a pair.
 static ElementFormat getFormat(ElementType type) {
-  switch (type) {
-  case ElementType::F8E4M3FN:
-    return ElementFormat::F8E4M3FN;
-  case ElementType::F8E5M2:
-    return ElementFormat::F8E5M2;
-  case ElementType::F8E8M0FNU:
-    return ElementFormat::F8E8M0FNU;
-  case ElementType::F4E2M1FNx2:
+  if (type == ElementType::F4E2M1FNx2)
     return ElementFormat::F4E2M1FN;
-  default:
-    // `verifyQuantized` knows no triple with this one.
-    return ElementFormat::F32;
-  }
+  // Where there is none, one that `verifyQuantized` knows no triple with.
+  return findFormat(getElementTypeName(type)).value_or(ElementFormat::F32);
 }
 
 static ExponentRule getRule(ScaleRule rule) {

@@ -34,6 +34,17 @@ bool tile::isBytecode(StringRef contents) {
   return contents.starts_with("ML\xEFR");
 }
 
+Expected<std::string> tile::expandKernel(StringRef text, StringRef name,
+                                         const TemplateConstants &constants) {
+  if (isBytecode(text) && !constants.empty())
+    return createStringError(constants.getPrefix() +
+                             constants.getNames().front() + ": " + name +
+                             " is bytecode and has no placeholders");
+  if (isBytecode(text) || (constants.empty() && !text.contains("${")))
+    return text.str();
+  return expandTemplate(text, name, constants);
+}
+
 Expected<std::unique_ptr<MemoryBuffer>>
 tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
   if (path != "-" && sys::fs::is_directory(path))
@@ -44,16 +55,7 @@ tile::readKernelFile(StringRef path, const TemplateConstants &constants) {
     return createStringError("cannot read '" + path + "': " + error.message());
   StringRef text = (*file)->getBuffer();
   StringRef name = (*file)->getBufferIdentifier();
-
-  if (isBytecode(text)) {
-    if (constants.empty())
-      return std::move(*file);
-    return createStringError("-D" + constants.getNames().front() + ": " + name +
-                             " is bytecode and has no placeholders");
-  }
-  if (constants.empty() && !text.contains("${"))
-    return std::move(*file);
-  Expected<std::string> expanded = expandTemplate(text, name, constants);
+  Expected<std::string> expanded = expandKernel(text, name, constants);
   if (!expanded)
     return expanded.takeError();
   return MemoryBuffer::getMemBufferCopy(*expanded, name);
@@ -125,6 +127,13 @@ Error tile::checkBytecode(MemoryBufferRef buffer,
                            "' is damaged: MLIR's bytecode reader fails on it");
 }
 
+Error tile::checkKernel(MemoryBufferRef buffer,
+                        const mlir::DialectRegistry &registry) {
+  if (Error error = checkBytecode(buffer, registry))
+    return error;
+  return checkNesting(buffer);
+}
+
 Error tile::addKernelFile(SourceMgr &sources, StringRef path,
                           const TemplateConstants &constants,
                           const mlir::DialectRegistry &registry) {
@@ -132,9 +141,7 @@ Error tile::addKernelFile(SourceMgr &sources, StringRef path,
       readKernelFile(path, constants);
   if (!buffer)
     return buffer.takeError();
-  if (Error error = checkBytecode(**buffer, registry))
-    return error;
-  if (Error error = checkNesting(**buffer))
+  if (Error error = checkKernel(**buffer, registry))
     return error;
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   return Error::success();

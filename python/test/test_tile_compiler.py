@@ -235,7 +235,9 @@ class TestCompile:
     def test_cubin(self, axpy):
         try:
             cubin = axpy.cubin
-        except tc.Unavailable:
+        except tc.Unavailable as error:
+            if not error.message.startswith("no ptxas found"):
+                raise
             pytest.skip("there is no ptxas")
         assert cubin[:4] == b"\x7fELF"
         assert axpy.resources.registers > 0

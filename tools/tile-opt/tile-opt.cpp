@@ -12,7 +12,6 @@
 #include "tile/Conversion/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Tools/Files.h"
-#include "tile/Tools/Nesting.h"
 #include "tile/Tools/Options.h"
 #include "tile/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
@@ -46,11 +45,7 @@ static LogicalResult run(StringRef input, StringRef output,
     tile::reportError(tool, buffer.takeError());
     return failure();
   }
-  if (llvm::Error error = tile::checkBytecode(**buffer, registry)) {
-    tile::reportError(tool, std::move(error));
-    return failure();
-  }
-  if (llvm::Error error = tile::checkNesting(**buffer)) {
+  if (llvm::Error error = tile::checkKernel(**buffer, registry)) {
     tile::reportError(tool, std::move(error));
     return failure();
   }

@@ -92,7 +92,7 @@ TEST_F(CudaDeviceTest, OutOfMemory) {
 TEST_F(CudaDeviceTest, TheCallersContextStays) {
   void *foreign = fake.pushForeign();
   {
-    CudaArrays arrays(getDevice());
+    AxpyArrays arrays(getDevice());
     Kernel kernel = compileKernelText(kAxpy, "sm_90a");
     Expected<Stream> stream = Stream::create(getDevice());
     ASSERT_TRUE(bool(stream));
@@ -116,8 +116,8 @@ TEST_F(CudaDeviceTest, TheCallersContextStays) {
 
 TEST_F(CudaDeviceTest, MemoryThatIsNotTheDevices) {
   Kernel kernel = compileKernelText(kAxpy, "sm_90a");
-  CudaArrays arrays(getDevice());
-  CudaArrays others(getDevice(1));
+  AxpyArrays arrays(getDevice());
+  AxpyArrays others(getDevice(1));
   alignas(16) float host[512] = {};
   TensorRef claimed(host, ElementType::F32, {64, 8}, {},
                     getDevice().getPlace());

@@ -117,24 +117,6 @@ protected:
   bool mayLeak = false;
 };
 
-/// The arrays of a launch of `kAxpy` over 64 rows.
-struct CudaArrays {
-  explicit CudaArrays(const Device &device, uint64_t seed = 1)
-      : x(makeFloats(512, seed)), y(makeFloats(512, seed + 1)),
-        zs(*Buffer::allocate(device, ElementType::F32, {64, 8})),
-        xs(*Buffer::copyOf(device, ElementType::F32, {64, 8}, x.data())),
-        ys(*Buffer::copyOf(device, ElementType::F32, {64, 8}, y.data())) {}
-
-  std::vector<float> read() {
-    std::vector<float> z(512);
-    EXPECT_TRUE(bool(zs.copyToHost(z.data())));
-    return z;
-  }
-
-  std::vector<float> x, y;
-  Buffer zs, xs, ys;
-};
-
 /// Checks a failure.
 #define EXPECT_ERROR(RESULT, CODE, MESSAGE)                                    \
   do {                                                                         \

@@ -3,6 +3,7 @@
 #include "CudaFixture.h"
 #include "DeviceImpl.h"
 #include "KernelImpl.h"
+#include "tile/Codegen/Ptxas.h"
 
 #include <atomic>
 #include <thread>
@@ -18,7 +19,7 @@ protected:
 };
 
 /// A launch of `kernel` with a code of the test's own.
-LaunchRequest makeRequest(const Kernel &kernel, const CudaArrays &arrays,
+LaunchRequest makeRequest(const Kernel &kernel, const AxpyArrays &arrays,
                           std::shared_ptr<const CompiledCode> code) {
   LaunchRequest request;
   request.kernel = kernel.getImpl();
@@ -45,7 +46,7 @@ std::shared_ptr<CompiledCode> copyCode(const Kernel &kernel) {
 }
 
 TEST_F(CudaLaunchTest, Synchronous) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   ASSERT_TRUE(bool(kernel.launch(getDevice(), {32}, arrays.zs, arrays.xs,
                                  arrays.ys, -1.5f)));
   EXPECT_EQ(arrays.read(), getAxpy(arrays.x, arrays.y, -1.5f));
@@ -65,7 +66,7 @@ TEST_F(CudaLaunchTest, ParametersOfStridedArrays) {
   Expected<Buffer> x =
       Buffer::copyOf(device, ElementType::F32, {64, 24}, wide.data());
   Expected<Buffer> z = Buffer::allocate(device, ElementType::F32, {64, 40});
-  CudaArrays arrays(device);
+  AxpyArrays arrays(device);
   ASSERT_TRUE(x && z);
   TensorRef xRef(x->getData(), ElementType::F32, {64, 8}, {24, 1},
                  device.getPlace());
@@ -81,7 +82,7 @@ TEST_F(CudaLaunchTest, ParametersOfStridedArrays) {
 }
 
 TEST_F(CudaLaunchTest, LoadedOnceForManyThreads) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   std::vector<std::thread> threads;
   std::atomic<int> numDone{0};
   for (int t = 0; t < 8; ++t)
@@ -98,7 +99,7 @@ TEST_F(CudaLaunchTest, LoadedOnceForManyThreads) {
   EXPECT_EQ(fake.count("launches"), 200);
   EXPECT_EQ(fake.countCalls("cuModuleLoadDataEx"), 1);
   // Another GPU has another context.
-  CudaArrays others(getDevice(2));
+  AxpyArrays others(getDevice(2));
   ASSERT_TRUE(bool(kernel.launch(getDevice(2), {32}, others.zs, others.xs,
                                  others.ys, 2.0f)));
   EXPECT_EQ(fake.countCalls("cuModuleLoadDataEx"), 2);
@@ -108,7 +109,7 @@ TEST_F(CudaLaunchTest, LoadedOnceForManyThreads) {
 TEST_F(CudaLaunchTest, UnloadedWithTheKernel) {
   {
     Kernel other = compileKernelText(kAxpy, "sm_90a");
-    CudaArrays arrays(getDevice());
+    AxpyArrays arrays(getDevice());
     ASSERT_TRUE(bool(other.launch(getDevice(), {32}, arrays.zs, arrays.xs,
                                   arrays.ys, 2.0f)));
     EXPECT_EQ(fake.count("modules"), 1);
@@ -117,7 +118,7 @@ TEST_F(CudaLaunchTest, UnloadedWithTheKernel) {
 }
 
 TEST_F(CudaLaunchTest, TargetThatTheDeviceCannotRun) {
-  CudaArrays arrays(getDevice(1));
+  AxpyArrays arrays(getDevice(1));
   EXPECT_ERROR(
       kernel.launch(getDevice(1), {32}, arrays.zs, arrays.xs, arrays.ys, 2.0f),
       InvalidArgument,
@@ -128,7 +129,7 @@ TEST_F(CudaLaunchTest, TargetThatTheDeviceCannotRun) {
 
 /// The machine code of ptxas would be for another generation; the PTX is not.
 TEST_F(CudaLaunchTest, DriverAssemblesForLaterGpus) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   Kernel portable = compileKernelText(kAxpy, "sm_80", Assembler::Auto);
   ASSERT_TRUE(bool(portable.launch(getDevice(), {32}, arrays.zs, arrays.xs,
                                    arrays.ys, 2.0f)));
@@ -142,7 +143,7 @@ TEST_F(CudaLaunchTest, DriverAssemblesForLaterGpus) {
 }
 
 TEST_F(CudaLaunchTest, SharedMemory) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   const struct {
     unsigned bytes;
     const char *call; ///< What must be in the log, or null.
@@ -170,7 +171,7 @@ TEST_F(CudaLaunchTest, SharedMemory) {
 }
 
 TEST_F(CudaLaunchTest, PtxThatTheDriverRefuses) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   auto code = copyCode(kernel);
   code->ptx = ".version 8.8\n.target sm_90a\n.address_size 64\nnonsense\n";
   Status status =
@@ -186,7 +187,7 @@ TEST_F(CudaLaunchTest, PtxThatTheDriverRefuses) {
 }
 
 TEST_F(CudaLaunchTest, DriverThatIsTooOld) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   fake.fail("cuModuleLoadDataEx", 222, 1);
   EXPECT_ERROR(
       kernel.launch(getDevice(), {32}, arrays.zs, arrays.xs, arrays.ys, 2.0f),
@@ -198,7 +199,7 @@ TEST_F(CudaLaunchTest, DriverThatIsTooOld) {
 }
 
 TEST_F(CudaLaunchTest, AssemblerThatIsNotThere) {
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   CacheOptions cache;
   cache.useDisk = false;
   CompileOptions options;
@@ -234,10 +235,14 @@ TEST_F(CudaLaunchTest, AssemblerThatIsNotThere) {
 }
 
 TEST_F(CudaLaunchTest, Cubin) {
-  Kernel assembled = compileKernelText(kAxpy, "sm_90a", Assembler::Auto);
-  if (!assembled.getCubin())
+  llvm::Expected<std::optional<tile::Ptxas>> ptxas = tile::Ptxas::find();
+  ASSERT_TRUE(bool(ptxas)) << llvm::toString(ptxas.takeError());
+  if (!*ptxas)
     GTEST_SKIP() << "no ptxas";
-  CudaArrays arrays(getDevice());
+  Kernel assembled = compileKernelText(kAxpy, "sm_90a", Assembler::Auto);
+  Expected<std::string> cubin = assembled.getCubin();
+  ASSERT_TRUE(bool(cubin)) << cubin.error().str();
+  AxpyArrays arrays(getDevice());
   fake.reset();
   EXPECT_TRUE(bool(assembled.launch(getDevice(), {32}, arrays.zs, arrays.xs,
                                     arrays.ys, 2.0f)));
@@ -319,7 +324,7 @@ TEST_F(CudaHostArraysTest, CopiesBothWaysAndKeepsGaps) {
 
 TEST_F(CudaHostArraysTest, BesideDeviceArrays) {
   HostMemory host;
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   ASSERT_TRUE(bool(kernel.launchList(
       getDevice(), {32}, {arrays.zs, host.getX(), arrays.ys, 2.0f}, options)));
   std::vector<float> z = arrays.read();

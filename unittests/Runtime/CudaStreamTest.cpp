@@ -31,7 +31,7 @@ protected:
 
 TEST_F(CudaStreamTest, LaunchesDoNotWait) {
   Stream stream = createStream();
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   fake.reset();
   fake.hold(1);
   Expected<Event> first =
@@ -61,7 +61,7 @@ TEST_F(CudaStreamTest, MemoryOutlivesItsBuffer) {
   fake.hold(1);
   std::optional<Event> event;
   {
-    CudaArrays arrays(getDevice());
+    AxpyArrays arrays(getDevice());
     fake.reset();
     fake.hold(1);
     Expected<Event> launched =
@@ -91,7 +91,7 @@ TEST_F(CudaStreamTest, WorkOutlivesTheHandle) {
   {
     fake.hold(1);
     Stream stream = createStream();
-    CudaArrays arrays(getDevice());
+    AxpyArrays arrays(getDevice());
     // What the copies to the device did is not of interest.
     fake.reset();
     fake.hold(1);
@@ -108,7 +108,7 @@ TEST_F(CudaStreamTest, WorkOutlivesTheHandle) {
 
 TEST_F(CudaStreamTest, KernelOutlivesItsHandle) {
   Stream stream = createStream();
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   fake.hold(1);
   {
     Kernel other = compileKernelText(kAxpy, "sm_90a");
@@ -122,7 +122,7 @@ TEST_F(CudaStreamTest, KernelOutlivesItsHandle) {
 
 TEST_F(CudaStreamTest, ManyLaunchesLeaveNothing) {
   Stream stream = createStream();
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   for (int i = 0; i < 10000; ++i) {
     ASSERT_TRUE(bool(kernel.launchAsync(stream, {1}, arrays.zs, arrays.xs,
                                         arrays.ys, 2.0f)));
@@ -150,7 +150,7 @@ TEST_F(CudaStreamTest, OfTheCaller) {
   Stream own = createStream();
   void *handle = own.getNativeHandle();
   ASSERT_NE(handle, nullptr);
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   {
     Expected<Stream> borrowed = Stream::borrow(getDevice(), handle);
     ASSERT_TRUE(bool(borrowed));
@@ -172,7 +172,7 @@ TEST_F(CudaStreamTest, OfTheCaller) {
 TEST_F(CudaStreamTest, TheDefaultOne) {
   Expected<Stream> stream = Stream::borrow(getDevice(), nullptr);
   ASSERT_TRUE(bool(stream));
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   ASSERT_TRUE(bool(kernel.launchAsync(*stream, {32}, arrays.zs, arrays.xs,
                                       arrays.ys, 2.0f)));
   ASSERT_TRUE(bool(stream->synchronize()));
@@ -195,7 +195,7 @@ TEST_F(CudaStreamTest, WhileAGraphIsCaptured) {
   Stream own = createStream();
   Expected<Stream> stream = Stream::borrow(getDevice(), own.getNativeHandle());
   ASSERT_TRUE(bool(stream));
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   // Loaded before, and with something to reap.
   fake.hold(1);
   ASSERT_TRUE(bool(kernel.launchAsync(*stream, {32}, arrays.zs, arrays.xs,
@@ -237,7 +237,7 @@ TEST_F(CudaStreamTest, Copies) {
 
 TEST_F(CudaStreamTest, FaultOfAKernel) {
   Stream stream = createStream();
-  CudaArrays arrays(getDevice());
+  AxpyArrays arrays(getDevice());
   // Twice the rows that there are.
   TensorRef large(arrays.xs.getData(), ElementType::F32, {128, 8}, {},
                   getDevice().getPlace());

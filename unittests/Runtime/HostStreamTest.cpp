@@ -12,24 +12,6 @@ using namespace tile::runtime::test;
 
 namespace {
 
-/// The arrays of a launch of `kAxpy` over 64 rows.
-struct Arrays {
-  explicit Arrays(const Device &device, uint64_t seed = 1)
-      : x(makeFloats(512, seed)), y(makeFloats(512, seed + 1)),
-        zs(*Buffer::allocate(device, ElementType::F32, {64, 8})),
-        xs(*Buffer::copyOf(device, ElementType::F32, {64, 8}, x.data())),
-        ys(*Buffer::copyOf(device, ElementType::F32, {64, 8}, y.data())) {}
-
-  std::vector<float> read() {
-    std::vector<float> z(512);
-    EXPECT_TRUE(bool(zs.copyToHost(z.data())));
-    return z;
-  }
-
-  std::vector<float> x, y;
-  Buffer zs, xs, ys;
-};
-
 /// The devices, and a target for each.
 class HostStreamTest : public ::testing::TestWithParam<bool> {
 protected:
@@ -43,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, HostStreamTest, ::testing::Bool(),
 
 TEST_P(HostStreamTest, LaunchesInOrder) {
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays arrays(device);
+  AxpyArrays arrays(device);
   Expected<Stream> stream = Stream::create(device);
   ASSERT_TRUE(bool(stream));
   EXPECT_TRUE(stream->getDevice() == device);
@@ -69,7 +51,7 @@ TEST_P(HostStreamTest, LaunchesInOrder) {
 TEST_P(HostStreamTest, WaitsForAnotherStream) {
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
   for (int round = 0; round < 20; ++round) {
-    Arrays arrays(device, 10 + round);
+    AxpyArrays arrays(device, 10 + round);
     Expected<Stream> one = Stream::create(device), two = Stream::create(device);
     ASSERT_TRUE(one && two);
     ASSERT_TRUE(bool(
@@ -87,7 +69,7 @@ TEST_P(HostStreamTest, WaitsForAnotherStream) {
 
 TEST_P(HostStreamTest, WorkOutlivesTheHandle) {
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays arrays(device);
+  AxpyArrays arrays(device);
   std::optional<Event> last;
   {
     Expected<Stream> stream = Stream::create(device);
@@ -105,7 +87,7 @@ TEST_P(HostStreamTest, WorkOutlivesTheHandle) {
 
 TEST_P(HostStreamTest, DeviceWaitsForEveryStream) {
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays one(device, 1), two(device, 7);
+  AxpyArrays one(device, 1), two(device, 7);
   {
     Expected<Stream> a = Stream::create(device), b = Stream::create(device);
     ASSERT_TRUE(a && b);
@@ -128,7 +110,7 @@ TEST_P(HostStreamTest, ManyThreadsOnOneStream) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 10; ++i) {
-        Arrays arrays(device, 100 * t + i);
+        AxpyArrays arrays(device, 100 * t + i);
         Expected<Event> event = kernel.launchAsync(
             *stream, {32}, arrays.zs, arrays.xs, arrays.ys, 1.0f * t);
         if (event && event->synchronize())
@@ -144,7 +126,7 @@ TEST(HostStreamErrorTest, FirstErrorStays) {
   Device device = Device::reference();
   Kernel division = compileKernelText(kDivision, "sm_80");
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays arrays(device);
+  AxpyArrays arrays(device);
   ASSERT_TRUE(bool(arrays.zs.fill(0)));
   Expected<Stream> stream = Stream::create(device);
   ASSERT_TRUE(bool(stream));
@@ -204,7 +186,7 @@ TEST(HostStreamErrorTest, Borrow) {
 TEST(HostStreamErrorTest, DestroyedFromItsOwnThread) {
   Device device = Device::reference();
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays arrays(device);
+  AxpyArrays arrays(device);
   auto stream = std::make_shared<std::optional<Stream>>(
       std::move(*Stream::create(device)));
   std::atomic<bool> mayGoOn{false};
@@ -234,7 +216,7 @@ TEST(HostStreamErrorTest, TheProcessEndsWithWorkInTheQueue) {
   auto end = [] {
     Device device = Device::reference();
     Kernel kernel = compileKernelText(kAxpy, "sm_80");
-    Arrays arrays(device);
+    AxpyArrays arrays(device);
     Expected<Stream> stream = Stream::create(device);
     for (int i = 0; i < 1000; ++i)
       (void)static_cast<bool>(kernel.launchAsync(*stream, {32}, arrays.zs,
@@ -248,7 +230,7 @@ TEST(HostStreamErrorTest, TheProcessEndsWithWorkInTheQueue) {
 TEST(HostStreamErrorTest, NotComeYet) {
   Device device = Device::reference();
   Kernel kernel = compileKernelText(kAxpy, "sm_80");
-  Arrays arrays(device);
+  AxpyArrays arrays(device);
   Expected<Stream> stream = Stream::create(device);
   ASSERT_TRUE(bool(stream));
   std::atomic<bool> mayGoOn{false};

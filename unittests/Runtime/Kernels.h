@@ -4,6 +4,7 @@
 #define TILE_UNITTESTS_RUNTIME_KERNELS_H
 
 #include "HashData.h"
+#include "tile/Runtime/Array.h"
 #include "tile/Runtime/Compiler.h"
 #include "gtest/gtest.h"
 
@@ -76,6 +77,24 @@ inline std::vector<float> getAxpy(const std::vector<float> &x,
     z.push_back(x[i] * alpha + y[i]);
   return z;
 }
+
+/// The arrays of a launch of `kAxpy` over 64 rows.
+struct AxpyArrays {
+  explicit AxpyArrays(const Device &device, uint64_t seed = 1)
+      : x(makeFloats(512, seed)), y(makeFloats(512, seed + 1)),
+        zs(*Buffer::allocate(device, ElementType::F32, {64, 8})),
+        xs(*Buffer::copyOf(device, ElementType::F32, {64, 8}, x.data())),
+        ys(*Buffer::copyOf(device, ElementType::F32, {64, 8}, y.data())) {}
+
+  std::vector<float> read() {
+    std::vector<float> z(512);
+    EXPECT_TRUE(bool(zs.copyToHost(z.data())));
+    return z;
+  }
+
+  std::vector<float> x, y;
+  Buffer zs, xs, ys;
+};
 
 } // namespace tile::runtime::test
 

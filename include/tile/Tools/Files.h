@@ -32,6 +32,17 @@ readKernelFile(llvm::StringRef path, const TemplateConstants &constants);
 /// Whether a kernel is MLIR bytecode, by its first bytes.
 bool isBytecode(llvm::StringRef contents);
 
+/// Replaces the placeholders of a kernel's text. Bytecode stays as it is, and
+/// has none: constants for it are an error. `name` stands for it in errors.
+llvm::Expected<std::string> expandKernel(llvm::StringRef text,
+                                         llvm::StringRef name,
+                                         const TemplateConstants &constants);
+
+/// Returns an error if MLIR's readers may not survive `buffer`, text or
+/// bytecode: `checkBytecode` and `checkNesting`.
+llvm::Error checkKernel(llvm::MemoryBufferRef buffer,
+                        const mlir::DialectRegistry &registry);
+
 /// Returns an error if `buffer` holds MLIR bytecode that its reader does not
 /// survive: LLVM's reader takes some damaged files for sizes and pointers, and
 /// none survives regions that nest without end. The trial is made in a process
