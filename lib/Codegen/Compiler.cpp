@@ -102,7 +102,25 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
   TileLegalizeScaledMmaOptions legalize;
   legalize.target = options.target;
   legalize.mmaPath = options.mmaPath;
+  legalize.numWarps = options.numWarps;
   passes.addPass(createTileLegalizeScaledMma(legalize));
+  TileStageTensorMultipliesOptions tensor;
+  tensor.target = options.target;
+  tensor.numWarps = options.numWarps;
+  passes.addPass(createTileStageTensorMultiplies(tensor));
+  TileSliceResultsOptions slice;
+  slice.numWarps = options.numWarps;
+  passes.addPass(createTileSliceResults(slice));
+  TileSpecializeWarpsOptions specialize;
+  specialize.target = options.target;
+  specialize.numStages = options.numStages;
+  specialize.numWarps = options.numWarps;
+  passes.addPass(createTileSpecializeWarps(specialize));
+  if (options.tma) {
+    TileCopyByTensorMapsOptions maps;
+    maps.target = options.target;
+    passes.addPass(createTileCopyByTensorMaps(maps));
+  }
   passes.addPass(createTileHoistBias());
   TileSplitReductionOptions split;
   split.numWarps = options.numWarps;
@@ -331,6 +349,10 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
                                   llvm::cl::desc("auto, 0 or 1"),
                                   llvm::cl::init("auto")};
 
+  Option<bool> tma{*this, "tma",
+                   llvm::cl::desc("Copy by tensor maps where possible"),
+                   llvm::cl::init(false)};
+
   Option<unsigned> numStages{*this, "num-stages",
                              llvm::cl::desc("Pipeline stages; 0 chooses"),
                              llvm::cl::init(0)};
@@ -344,6 +366,7 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
     CompileOptions options;
     options.groupPrograms = groupPrograms;
     options.numStages = numStages;
+    options.tma = tma;
     options.target = target;
     options.mmaPath = mmaPath;
     options.numWarps = numWarps;

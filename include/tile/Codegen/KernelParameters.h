@@ -13,6 +13,8 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace mlir::func {
 class FuncOp;
@@ -35,7 +37,23 @@ struct KernelParameter {
   unsigned bytes = 8;    ///< 1, 2, 4 or 8.
 };
 
-/// The parameters of the entry point that `kernel` becomes, in order.
+/// A tensor map that the entry point of a compiled kernel takes: a further
+/// parameter of 128 bytes, aligned to 64, after those of the arguments. It
+/// describes an array of the launch; whoever launches encodes it.
+struct TensorMapParameter {
+  unsigned parameter = 0; ///< Of the entry point.
+  unsigned argument = 0;  ///< Of the kernel: an array.
+  /// Elements of `type` along each dimension of the array, outermost first.
+  std::vector<unsigned> box;
+  unsigned swizzle = 0; ///< 0, 32, 64 or 128 bytes, in atoms of 16 bytes.
+  /// As in `ptx-run`'s `tmap:`: `u8`, `u16`, `b4x16`, `b4x16_p64`. The FP4 ones
+  /// count values, two for each element of an array of pairs.
+  std::string type;
+  std::string fill = "zero"; ///< What lies outside reads as zero.
+};
+
+/// The parameters of the entry point that `kernel` becomes, in order, but for
+/// tensor maps.
 /// Requires: the function is a verified kernel that has not been compiled yet.
 llvm::SmallVector<KernelParameter>
 getKernelParameters(mlir::func::FuncOp kernel);

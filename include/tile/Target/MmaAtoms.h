@@ -37,10 +37,20 @@ enum class MmaEmission : uint8_t {
   MmaSync,    ///< nvvm.mma.sync (f16, bf16)
   MmaSyncFp8, ///< the LLVM intrinsic of plain FP8 mma.sync
   BlockScale, ///< nvvm.mma.block_scale
+  Tcgen05,    ///< nvvm.tcgen05.mma
+  Tcgen05BlockScale, ///< nvvm.tcgen05.mma.block_scale
 };
 
-/// PTX `kind::` of a block-scaled instruction.
-enum class BlockScaleKind : uint8_t { None, Mxf8f6f4, Mxf4, Mxf4nvf4 };
+/// PTX `kind::` of a block-scaled instruction, or of any one that a thread
+/// issues.
+enum class BlockScaleKind : uint8_t {
+  None,
+  Mxf8f6f4,
+  Mxf4,
+  Mxf4nvf4,
+  F16,   ///< tcgen05, f16 and bf16
+  F8f6f4 ///< tcgen05, FP8 and FP4 without scales
+};
 
 /// The data of one instruction; see the banner. Layouts map
 /// `{register, lane}` to the operand's tile, where `register` counts elements
@@ -51,6 +61,13 @@ enum class BlockScaleKind : uint8_t { None, Mxf8f6f4, Mxf4, Mxf4nvf4 };
 ///   lhsScale -> {d1: k / V, d0: m},  rhsScale -> {d1: n, d0: k / V}
 /// Scale layouts are those of lane selectors (thread-id) 0 and byte selector 0;
 /// lanes that do not supply a scale replicate one that is right.
+///
+/// Instructions of tensor memory (`issuer` is Thread) multiply 128 rows by any
+/// multiple of 16 columns up to `n` = 256. Their layouts map
+///   acc      {column: 8, lane: 7} -> {d1: n, d0: m}
+///   lhsScale, rhsScale {byte: 2, column: 2, lane: 7} -> {d1: block, d0: row}
+/// and those of the operands are `placeOperand`'s (TensorOperands.h), which
+/// depend on the tile; `lhs` and `rhs` are empty.
 struct MmaAtom {
   llvm::StringLiteral name; ///< e.g. "m16n8k64.mxf4nvf4.4x.e2m1.e2m1.ue4m3"
   unsigned m, n, k;
@@ -93,11 +110,19 @@ struct MmaQuery {
 /// `target`, or null. For f4E2M1FN with f8E8M0FNU scales over 16 values, which
 /// no instruction has at the PTX versions that we emit, returns the one over 32
 /// values: issued twice with alternate 16-groups masked it is exact.
+/// Of the instructions that warps issue; see `selectTensorAtom`.
 const MmaAtom *selectNativeAtom(const MmaQuery &query,
                                 const TargetInfo &target);
 
+/// Returns the instruction with tensor memory that multiplies exactly these
+/// formats and scales on `target`, or null. bf16, f16 and FP8 without scales as
+/// well; both operands have scales or none.
+const MmaAtom *selectTensorAtom(const MmaQuery &query,
+                                const TargetInfo &target);
+
 /// Every block-scaled multiply (both operands scaled, legal by
-/// `isLegalBlockScale`) that `selectNativeAtom` answers on `target`; empty
+/// `isLegalBlockScale`) that `selectNativeAtom` or `selectTensorAtom` answers on
+/// `target`; empty
 /// where all of them expand.
 std::vector<MmaQuery> nativeScaledFormats(const TargetInfo &target);
 

@@ -124,10 +124,183 @@ def TileLegalizeScaledMma
     Option<"mmaPath", "mma-path", "std::string", /*default=*/"\"auto\"",
            "`auto`, `native` (an error where impossible) or `expand`; the "
            "kernel's `tile.mma_path` wins">,
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, as for tile-assign-layouts: tensor memory takes "
+           "four">,
   ];
   let statistics = [
     Statistic<"numNative", "num-native", "Number of multiplies kept scaled">,
     Statistic<"numExpanded", "num-expanded", "Number of multiplies expanded">,
+  ];
+}
+
+def TileStageTensorMultiplies
+    : Pass<"tile-stage-tensor-multiplies", "::mlir::ModuleOp"> {
+  let summary = "Takes multiplies of one thread to shared and tensor memory";
+  let description = [{
+    Rewrites each loop whose multiplies `tile-legalize-scaled-mma` gave an
+    instruction of tensor memory: operands and scales are copied to shared memory
+    where the instruction wants them, scales go on to tensor memory, and the sums
+    stay in tensor memory until the loop is over. Everything happens one after
+    the other; `tile-specialize-warps` lets it overlap.
+
+    The instruction takes 128 rows of one side, the M side. `rhs` is that side
+    where `lhs` has fewer than 128 rows and `rhs` has more; the result is permuted
+    afterwards. What is still missing of 128 rows, of 16 columns or of a step of
+    K is zeros in shared memory, scales included. Sums and scales that exceed
+    tensor memory are computed in parts along N, each with a loop of its own and
+    the operations that use them (a remark says so).
+
+    Example:
+
+    ```mlir
+    %s = scf.for %k = ... iter_args(%a = %zero) -> (tensor<128x128xf32>) {
+      %x = tile.load %xm[%m, %k] : ... -> tensor<128x128xf8E4M3FN>
+      ...
+      %r = tile.mmaf_scaled %x, %y, %a, %sx, %sy {atom = "m128n256k32.tcgen05...", ...} : ...
+    // becomes
+    %b = tile.alloc_buffer : !tile.buffer<1x128x128xf8E4M3FN, #placement>
+    ...
+    scf.for %k = ... iter_args(%parity = %c0_i32) -> (i32) {
+      tile.copy_async %xm[%m, %k] to %b[%c0] : ...
+      ...
+      tile.commit_copies
+      tile.wait_copies {async_proxy, pending = 0 : i32}
+      tile.copy_scales %bx[%c0] to %tx[%c0] : ...
+      %again = arith.cmpi ne, %k, %lb : index
+      tile.multiply_async %b[%c0], %by[%c0], %acc scales ... accumulate %again ...
+      tile.commit_multiplies %done[%c0] : !tile.barriers<1>
+      tile.wait_barrier %done[%c0] parity %parity : !tile.barriers<1>
+    %s = tile.load_tensor_memory %acc if %some : ... -> tensor<128x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, as for tile-assign-layouts">,
+  ];
+  let statistics = [
+    Statistic<"numStaged", "num-staged", "Number of loops staged">,
+    Statistic<"numParts", "num-parts", "Number of loops for parts along N">,
+  ];
+}
+
+def TileSliceResults : Pass<"tile-slice-results", "::mlir::ModuleOp"> {
+  let summary = "Uses sums of tensor memory a few columns at a time";
+  let description = [{
+    What a kernel does with the sums after the loop, element by element up to its
+    stores, becomes a loop over slices along N, so that registers hold a slice
+    and not the whole tile. Results that take part in anything else (reductions
+    along N, loops) are left whole.
+
+    Example:
+
+    ```mlir
+    %s = tile.load_tensor_memory %acc : ... -> tensor<128x256xf32>
+    %o = arith.mulf %s, %alpha : tensor<128x256xf32>
+    tile.store %o, %z[%m, %n] : tensor<128x256xf32>, ...
+    // becomes
+    scf.for %j = %c0 to %c4 step %c1 {
+      %s = tile.load_tensor_memory %acc at[%c0, %j] : ... -> tensor<128x64xf32>
+      %o = arith.mulf %s, %alpha64 : tensor<128x64xf32>
+      %nj = ... // 4 * %n + %j
+      tile.store %o, %z[%m, %nj] : tensor<128x64xf32>, ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, as for tile-assign-layouts">,
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "Number of results used in slices">,
+  ];
+}
+
+def TileSpecializeWarps : Pass<"tile-specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "Gives copies and multiplies warps of their own";
+  let description = [{
+    Turns each loop of `tile-stage-tensor-multiplies` into two that run at the same
+    time, in warps of their own: one copies to the next free slot, the other
+    multiplies what has come. Two barriers per slot order them: one says that a
+    slot is full, the other that it is empty again. Right for every trip count,
+    and in loops around. The number of slots is `num-stages`, or the kernel's
+    `tile.num_stages`, or as many as shared and tensor memory hold, up to 4.
+
+    Example:
+
+    ```mlir
+    tile.init_barriers %full {arrivals = 128 : i32} : !tile.barriers<4>
+    tile.init_barriers %empty {arrivals = 1 : i32} : !tile.barriers<4>
+    tile.init_barriers %done {arrivals = 1 : i32} : !tile.barriers<1>
+    tile.barrier
+    tile.warp_roles copiers {
+      scf.for %k = ... iter_args(%slot = ..., %parity = ...) {
+        tile.wait_barrier %empty[%slot] parity %parity : ...
+        tile.copy_async %xm[%m, %k] to %b[%slot] : ...
+        tile.commit_copies
+        tile.arrive_copies %full[%earlier] {pending = 3 : i32} : ...
+      }
+      ...
+    } issuer {
+      scf.for %k = ... iter_args(%slot = ..., %parity = ...) {
+        tile.wait_barrier %full[%slot] parity %parity : ...
+        tile.copy_scales %bx[%slot] to %tx[%slot] : ...
+        tile.multiply_async ...
+        tile.commit_multiplies %empty[%slot] : ...
+      }
+      tile.commit_multiplies %done[%c0] : ...
+    }
+    tile.wait_barrier %done[%c0] parity %c0_i32 : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+    Option<"numStages", "num-stages", "unsigned", /*default=*/"0",
+           "Slots of the pipeline; 0 chooses; the kernel's "
+           "`tile.num_stages` wins">,
+    Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
+           "Warps per block, as for tile-assign-layouts">,
+  ];
+  let statistics = [
+    Statistic<"numSpecialized", "num-specialized", "Number of loops divided">,
+  ];
+}
+
+def TileCopyByTensorMaps
+    : Pass<"tile-copy-by-tensor-maps", "::mlir::ModuleOp"> {
+  let summary = "Lets one thread copy whole tiles by tensor maps";
+  let description = [{
+    Turns the copies of the role that copies into `tile.copy_tensor` where a tensor
+    map can describe them: the memref is an argument of the kernel, one dimension
+    has stride 1, the others have strides that are promised to be multiples of 16
+    bytes, and the placement is one that the hardware's swizzles give. A remark
+    says why a copy stays as it is.
+
+    Example:
+
+    ```mlir
+    tile.copy_async %x[%m, %k] to %b[%slot] : ...
+    // becomes
+    tile.expect_bytes %full[%slot] {bytes = 16384 : i32} : !tile.barriers<4>
+    tile.copy_tensor %x[%m, %k] to %b[%slot] signal %full : ...
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Target name; one of the rows of docs/targets.md">,
+  ];
+  let statistics = [
+    Statistic<"numCopies", "num-copies", "Number of copies by tensor maps">,
   ];
 }
 

@@ -197,3 +197,44 @@ LayoutAttr LayoutAttr::get(MLIRContext *context, const LinearLayout &layout) {
   return LayoutAttr::get(context, rank, flatten("register"), flatten("lane"),
                          flatten("warp"));
 }
+
+//===----------------------------------------------------------------------===//
+// Placements
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+PlacementAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<int64_t> offsets, int64_t bytes) {
+  if (bytes <= 0 || bytes > (int64_t(1) << 24) || !llvm::isPowerOf2_64(bytes))
+    return emitError() << "expects a slot of a power of two of bytes up to "
+                          "2^24, but got "
+                       << bytes;
+  for (int64_t offset : offsets)
+    if (offset < 0 || offset >= bytes)
+      return emitError() << "expects offsets below " << bytes << ", but got "
+                         << offset;
+  if (offsets.size() > llvm::Log2_64(kMaxTileElements))
+    return emitError() << "expects at most " << llvm::Log2_64(kMaxTileElements)
+                       << " offsets, but got " << offsets.size();
+  SmallVector<uint32_t> columns(offsets.begin(), offsets.end());
+  const LinearLayout layout(
+      Space({{"index", static_cast<unsigned>(columns.size())}}),
+      Space({{"offset", llvm::Log2_64(bytes)}}), columns);
+  if (!layout.isInjective())
+    return emitError() << "expects different elements in different places";
+  return success();
+}
+
+LinearLayout PlacementAttr::toLinearLayout(ArrayRef<int64_t> shape) const {
+  SmallVector<uint32_t> columns(getOffsets().begin(), getOffsets().end());
+  return LinearLayout(Space::ofTile(shape),
+                      Space({{"offset", llvm::Log2_64(getBytes())}}), columns);
+}
+
+PlacementAttr PlacementAttr::get(MLIRContext *context,
+                                 const LinearLayout &layout) {
+  SmallVector<int64_t> offsets(layout.getColumns().begin(),
+                               layout.getColumns().end());
+  return PlacementAttr::get(context, offsets,
+                            int64_t(1) << layout.getCodomain().bits());
+}

@@ -18,32 +18,39 @@ Type BufferType::parse(AsmParser &parser) {
   Type element;
   SMLoc loc = parser.getCurrentLocation();
   bool padded = false;
+  PlacementAttr placement;
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
-    if (parser.parseKeyword("padded"))
+    padded = succeeded(parser.parseOptionalKeyword("padded"));
+    if (!padded && parser.parseAttribute(placement))
       return {};
-    padded = true;
   }
   if (parser.parseGreater())
     return {};
   return BufferType::getChecked([&] { return parser.emitError(loc); },
                                 parser.getContext(), ArrayRef<int64_t>(shape),
-                                element, padded);
+                                element, padded, placement);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
   printer << '<';
   for (int64_t extent : getShape())
     printer << extent << 'x';
-  printer << getElementType() << (getPadded() ? ", padded>" : ">");
+  printer << getElementType();
+  if (getPadded())
+    printer << ", padded";
+  if (getPlacement())
+    printer << ", " << getPlacement();
+  printer << '>';
 }
 
 LogicalResult
 BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                   ArrayRef<int64_t> shape, Type elementType, bool padded) {
+                   ArrayRef<int64_t> shape, Type elementType, bool padded,
+                   PlacementAttr placement) {
   if (shape.size() < 2)
     return emitError() << "expects a number of slots and the shape of a tile, "
                           "but got "
@@ -65,22 +72,40 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects rows of at least " << kPaddedBytes
                        << " bytes for padding, but got " << shape.back()
                        << " elements";
+  if (!placement)
+    return success();
+  if (padded)
+    return emitError() << "expects a placement or padding, not both";
+  const unsigned bits =
+      llvm::Log2_64(ShapedType::getNumElements(shape.drop_front()));
+  if (placement.getOffsets().size() != bits)
+    return emitError() << "expects a placement with " << bits
+                       << " offsets, but got "
+                       << placement.getOffsets().size();
+  const int64_t bytes = getElementBits(elementType) / 8;
+  for (int64_t offset : placement.getOffsets())
+    if (offset % bytes)
+      return emitError() << "expects offsets that are multiples of " << bytes
+                         << " bytes, but got " << offset;
   return success();
 }
 
 int64_t BufferType::getSlotBytes() const {
+  if (getPlacement())
+    return getPlacement().getBytes();
   return ShapedType::getNumElements(getTileShape()) *
          getElementBits(getElementType()) / (getPadded() ? 4 : 8);
 }
 
 int64_t BufferType::getSlotStride() const {
-  return llvm::alignTo(getSlotBytes(), kSlotAlignment);
+  return llvm::alignTo(getSlotBytes(), getAlignment());
 }
 
 BufferType BufferType::withNumSlots(int64_t slots) const {
   SmallVector<int64_t> shape(getShape());
   shape.front() = slots;
-  return BufferType::get(getContext(), shape, getElementType(), getPadded());
+  return BufferType::get(getContext(), shape, getElementType(), getPadded(),
+                         getPlacement());
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- TileBufferOps.td - Tiles in shared memory -----------*- tablegen -*-===//
 //
-// Staging: tiles on their way from global memory through shared memory. The
+// Staging: tiles on their way from global memory through shared memory. Those
+// that tensor memory takes part in stand in TileTensorMemoryOps.td. The
 // compiler makes these operations between layout assignment and distribution;
 // a kernel may not use them. They do not say by which instruction a copy moves,
 // only when it has arrived.
@@ -25,14 +26,20 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     In `!tile.buffer<3x128x32x!tile.f4E2M1FNx2, padded>` eight bytes of padding
     follow each eight bytes, as the reads want it that give each FP4 value a byte
     of its own.
+
+    Where an instruction dictates the arrangement, the type says it:
+    `!tile.buffer<3x8x32xi8, #tile.placement<[1, 2, 4, 8, 16, 32, 64, 144] :
+    256>>` has slots of 256 bytes.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "::mlir::Type":$elementType, "bool":$padded);
+                        "::mlir::Type":$elementType, "bool":$padded,
+                        "::tile::PlacementAttr":$placement);
   let skipDefaultBuilders = 1;
   let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape,
                                    "::mlir::Type":$elementType,
-                                   CArg<"bool", "false">:$padded), [{
-    return $_get($_ctxt, shape, elementType, padded);
+                                   CArg<"bool", "false">:$padded,
+                                   CArg<"::tile::PlacementAttr", "{}">:$placement), [{
+    return $_get($_ctxt, shape, elementType, padded, placement);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -46,6 +53,8 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     static constexpr int64_t kMaxSlots = 1024;
     /// Slots and buffers begin at multiples of this many bytes.
     static constexpr int64_t kSlotAlignment = 128;
+    /// The same for those with a placement: swizzles count from there.
+    static constexpr int64_t kPlacedAlignment = 1024;
     /// Bytes between the padding of a padded buffer, and of each padding.
     static constexpr int64_t kPaddedBytes = 8;
     /// The offset, in the slot, of what would be at byte `offset` without
@@ -53,8 +62,12 @@ def Tile_Buffer : TypeDef<Tile_Dialect, "Buffer"> {
     int64_t addPadding(int64_t offset) const {
       return getPadded() ? (offset & ~(kPaddedBytes - 1)) + offset : offset;
     }
-    /// Bytes of the tile in a slot.
+    /// Bytes of a slot that are used.
     int64_t getSlotBytes() const;
+    /// Of the first byte of each slot.
+    int64_t getAlignment() const {
+      return getPlacement() ? kPlacedAlignment : kSlotAlignment;
+    }
     /// Bytes from one slot to the next.
     int64_t getSlotStride() const;
     /// The same with `slots` slots.
@@ -69,12 +82,16 @@ class Tile_BufferOp<string mnemonic, list<Trait> traits = []>
 def Tile_AllocBufferOp : Tile_BufferOp<"alloc_buffer"> {
   let summary = "shared memory for the whole run of a block";
   let description = [{
+    Where `cleared` is given, the block writes zeros to all of it when it starts,
+    and every thread and the tensor core see them: what no copy writes stays zero.
+
     Example:
 
     ```mlir
     %b = tile.alloc_buffer : !tile.buffer<3x128x64xf8E4M3FN>
     ```
   }];
+  let arguments = (ins UnitAttr:$cleared);
   let results = (outs Tile_Buffer:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
@@ -129,6 +146,7 @@ def Tile_WaitCopiesOp : Tile_BufferOp<"wait_copies"> {
   let description = [{
     Afterwards every thread of the block may read what the older groups have
     copied, and every thread has done what stands before: it is a barrier too.
+    With `async_proxy` the tensor core may read it as well.
 
     Example:
 
@@ -136,7 +154,8 @@ def Tile_WaitCopiesOp : Tile_BufferOp<"wait_copies"> {
     tile.wait_copies {pending = 1 : i32}
     ```
   }];
-  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending,
+                       UnitAttr:$async_proxy);
   let assemblyFormat = "attr-dict";
 }
 

@@ -138,6 +138,39 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout", [
   }];
 }
 
+def Tile_PlacementAttr : AttrDef<Tile_Dialect, "Placement"> {
+  let mnemonic = "placement";
+  let summary = "which byte of a slot of shared memory holds which element";
+  let description = [{
+    A linear map over GF(2) from the row-major index of an element in the tile to
+    the offset of its first byte: one offset per bit of the index, lowest first,
+    and the bytes of a slot. Swizzles, panels and the padding that instructions
+    ask for are such maps. Different elements have different places.
+
+    Example, eight rows of 32 bytes, swizzled so that the halves of the upper four
+    rows change places:
+
+    ```mlir
+    #swizzled = #tile.placement<[1, 2, 4, 8, 16, 32, 64, 144] : 256>
+
+    func.func private @stage(!tile.buffer<2x8x32xi8, #swizzled>)
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$offsets,
+                        "int64_t":$bytes);
+  let assemblyFormat = "`<` `[` $offsets `]` `:` $bytes `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// From `Space::ofTile(shape)` to `{offset}`. Requires: as many offsets as
+    /// the index of an element in `shape` has bits.
+    ::tile::LinearLayout toLinearLayout(::llvm::ArrayRef<int64_t> shape) const;
+    /// The attribute of a layout from a tile to `{offset}`; a slot has as many
+    /// bytes as the codomain.
+    static PlacementAttr get(::mlir::MLIRContext *context,
+                             const ::tile::LinearLayout &layout);
+  }];
+}
+
 def Tile_RoundingTowardZero : I32EnumAttrCase<"TowardZero", 0, "toward_zero">;
 def Tile_RoundingUpward : I32EnumAttrCase<"Upward", 1, "upward">;
 def Tile_RoundingModeAttr : I32EnumAttr<"RoundingMode",

@@ -1,0 +1,3 @@
+//===- ResultSlices.cpp - A result a few columns at a time --------------===//
+
+#include "ResultSlices.h"

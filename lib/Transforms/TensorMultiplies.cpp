@@ -1,0 +1,3 @@
+//===- TensorMultiplies.cpp - Loops for tensor memory -------------------===//
+
+#include "TensorMultiplies.h"
