@@ -1,5 +1,6 @@
 //===- Compiler.cpp - C API: options and compilers ------------------------===//
 
+#include "Gate.h"
 #include "Handles.h"
 
 using namespace tile;
@@ -63,6 +64,7 @@ static TileError *set(TileCompileOptions *options,
 
 /// The options of a call: none are the defaults.
 static const runtime::CompileOptions &read(const TileCompileOptions *options) {
+  runtime::ForkShield shield;
   static const auto *defaults = new runtime::CompileOptions;
   return options ? options->options : *defaults;
 }
@@ -334,6 +336,7 @@ void tileQuantizeProblemInit(TileQuantizeProblem *problem, size_t size) {
 
 /// The names; never destroyed, since callers hold them.
 static const std::vector<std::string> &getNames() {
+  runtime::ForkShield shield;
   static const auto *names =
       new std::vector<std::string>(runtime::KernelLibrary::getNames());
   return *names;

@@ -1,5 +1,6 @@
 //===- Errors.cpp - C API: versions, texts, errors, element types ---------===//
 
+#include "Gate.h"
 #include "Handles.h"
 
 using namespace tile;
@@ -79,6 +80,7 @@ uint32_t tileGetAbiVersion(void) { return TILE_C_ABI_VERSION; }
 
 /// The targets; never destroyed, since callers hold their names.
 static const std::vector<std::string> &getTargets() {
+  runtime::ForkShield shield;
   static const auto *targets =
       new std::vector<std::string>(runtime::getTargets());
   return *targets;

@@ -2,22 +2,16 @@
 
 #include "AtomicOperations.h"
 
+#include "ProcessState.h"
 #include "SmallFloat.h"
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 namespace tile::emulator {
 namespace {
 
 __extension__ typedef unsigned __int128 Word128;
-
-/// Serves the elements that the host has no atomic instruction for.
-std::mutex &getMutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 /// memory = combine(memory), atomically where the memory is global.
 template <typename T, typename F>
@@ -39,7 +33,7 @@ void update(uint8_t *memory, void *old, AtomicPlace place, F combine) {
   }
   std::unique_lock<std::mutex> lock;
   if (place == AtomicPlace::Global)
-    lock = std::unique_lock<std::mutex>(getMutex());
+    lock = std::unique_lock(getProcessMutex(ProcessLock::Atomics));
   std::memcpy(&before, memory, sizeof(T));
   T after = combine(before);
   std::memcpy(memory, &after, sizeof(T));

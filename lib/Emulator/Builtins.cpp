@@ -2,11 +2,10 @@
 
 #include "Builtins.h"
 #include "Machine.h"
+#include "ProcessState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <mutex>
 
 using namespace tile::emulator;
 using llvm::StringRef;
@@ -184,7 +183,6 @@ static std::string format(Warp &warp, unsigned lane, StringRef pattern,
 /// int vprintf(const char *format, void *arguments)
 static void executePrint(const Instruction &, const CallData &call,
                          Lanes &lanes) {
-  static std::mutex mutex;
   std::string text;
   forLanes(lanes.active, [&](unsigned lane) {
     text +=
@@ -204,7 +202,7 @@ static void executePrint(const Instruction &, const CallData &call,
       lanes.undefinedAt(result.slot) &= ~(uint32_t(1) << lane);
     }
   });
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(getProcessMutex(ProcessLock::Output));
   llvm::raw_ostream *output =
       lanes.warp->getBlock().getLaunch().options->output;
   (output ? *output : llvm::outs()) << text;
@@ -229,7 +227,7 @@ static void executeAssertFail(const Instruction &instruction,
 const Builtin *tile::emulator::findBuiltin(StringRef name) {
   static constexpr uint8_t printBytes[] = {8, 8},
                            assertBytes[] = {8, 8, 4, 8, 8};
-  static const Builtin builtins[] = {
+  static constexpr Builtin builtins[] = {
       {"vprintf", executePrint, printBytes, 4},
       {"__assertfail", executeAssertFail, assertBytes, 0},
   };

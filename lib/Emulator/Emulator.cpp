@@ -3,12 +3,14 @@
 #include "tile/Emulator/Emulator.h"
 #include "LaunchRunner.h"
 #include "Machine.h"
+#include "ProcessState.h"
 #include "ProgramBuilder.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
+#include <map>
 #include <mutex>
 
 using namespace tile::emulator;
@@ -96,8 +98,15 @@ struct Module::Implementation {
   /// The module's variables: variable i is in region kFirstModuleRegion + i.
   std::vector<Allocation> variables;
   std::vector<std::vector<uint8_t>> storage;
+  /// The program of a function, made for its first launch. Those that come
+  /// later do not need the lock: in a forked process nobody may be there to
+  /// leave it.
+  struct Slot {
+    std::atomic<const Program *> program{nullptr};
+    std::unique_ptr<Program> owned;
+  };
   std::mutex mutex;
-  llvm::StringMap<std::unique_ptr<Program>> programs;
+  std::map<const Function *, Slot> programs; ///< One for each function.
 
   Error layOut();
   Expected<const Program *> getProgram(const Function &entry);
@@ -120,8 +129,10 @@ static std::vector<const Variable *> getVariables(const SyntaxTree &syntax) {
 
 Error Module::Implementation::layOut() {
   uint64_t next = kFunctionWindow;
-  for (const Function &function : syntax->functions)
+  for (const Function &function : syntax->functions) {
     layout.functions[&function] = next += 16;
+    programs.try_emplace(&function);
+  }
   std::vector<const Variable *> declared = getVariables(*syntax);
   constexpr uint64_t kLargestModule = uint64_t(1) << 31;
   uint64_t total = 0;
@@ -183,16 +194,19 @@ Error Module::Implementation::layOut() {
 
 Expected<const Program *>
 Module::Implementation::getProgram(const Function &entry) {
+  Slot &slot = programs.find(&entry)->second;
+  if (const Program *program = slot.program.load(std::memory_order_acquire))
+    return program;
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<Program> &program = programs[entry.name];
-  if (!program) {
+  if (!slot.owned) {
     Expected<std::unique_ptr<Program>> built =
         buildProgram(*syntax, entry, layout);
     if (!built)
       return built.takeError();
-    program = std::move(*built);
+    slot.owned = std::move(*built);
+    slot.program.store(slot.owned.get(), std::memory_order_release);
   }
-  return program.get();
+  return slot.owned.get();
 }
 
 Module::Module(std::unique_ptr<Implementation> implementation)
@@ -201,6 +215,7 @@ Module::Module(std::unique_ptr<Implementation> implementation)
 Module::~Module() = default;
 
 Expected<std::unique_ptr<Module>> Module::load(StringRef text, StringRef name) {
+  prepareProcess();
   Expected<std::unique_ptr<SyntaxTree>> syntax = parsePtx(text, name);
   if (!syntax)
     return syntax.takeError();

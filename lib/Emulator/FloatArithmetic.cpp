@@ -238,8 +238,7 @@ static FuseLoop<T> selectFuseLoop() {
 /// d = a * b + c, rounded once.
 template <typename T>
 static void fuse(const T *a, const T *b, const T *c, T *d, unsigned count) {
-  static const FuseLoop<T> loop = selectFuseLoop<T>();
-  loop(a, b, c, d, count);
+  selectFuseLoop<T>()(a, b, c, d, count);
 }
 
 template <unsigned Pack, bool Ftz, bool Sat>

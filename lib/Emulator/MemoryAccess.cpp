@@ -1,13 +1,13 @@
 //===- MemoryAccess.cpp - From address operands to host memory ------------===//
 
 #include "MemoryAccess.h"
+#include "ProcessState.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <mutex>
 
 namespace tile::emulator {
 
@@ -561,8 +561,7 @@ void watch(const Instruction &instruction, Warp &warp, unsigned lane,
       address >= trace.watch + trace.watchBytes)
     return;
   // Blocks run on several threads of the host.
-  static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(getProcessMutex(ProcessLock::Trace));
   llvm::raw_ostream &os = trace.os ? *trace.os : llvm::errs();
   Dim3 block = warp.getBlock().getPosition();
   Dim3 thread = warp.getThread(lane);

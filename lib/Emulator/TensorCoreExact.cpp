@@ -118,8 +118,7 @@ template <typename T>
 static void multiply(const ExactOperands<T> &operands, double *accumulators) {
   assert(operands.rows % kRowBlock == 0 && operands.k && "unsupported shape");
 #if TILE_HAS_AVX2
-  static const bool hasAvx2 = __builtin_cpu_supports("avx2");
-  if (hasAvx2)
+  if (__builtin_cpu_supports("avx2"))
     return multiplyAvx2(operands, accumulators);
 #endif
   multiplyBody<16>(operands, accumulators);

@@ -184,23 +184,7 @@ struct SplitPanels {
   }
 };
 
-/// The 256 codes of an FP8 format after conversion to f16, which makes numbers
-/// normal that were subnormal.
-struct HalfTable {
-  explicit HalfTable(TensorFormat format) {
-    for (uint32_t code = 0; code != 256; ++code)
-      values[code] =
-          splitCode(TensorFormat::F16, roundToF16(decodeCode(format, code)));
-  }
-  SplitValue values[256];
-};
-
 } // namespace
-
-static const HalfTable &getHalfTable(TensorFormat format) {
-  static const HalfTable e4m3(TensorFormat::E4M3), e5m2(TensorFormat::E5M2);
-  return format == TensorFormat::E4M3 ? e4m3 : e5m2;
-}
 
 static void readSplitValues(const Lanes &lanes, const MmaData &data,
                             const MmaOperands &operands, SplitPanels &panels) {

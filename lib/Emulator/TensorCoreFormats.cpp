@@ -156,6 +156,20 @@ const ScaleTable &tile::emulator::getScaleTable(bool isUE4M3) {
   return isUE4M3 ? ue4m3 : ue8m0;
 }
 
+static HalfTable makeHalfTable(TensorFormat format) {
+  HalfTable table;
+  for (uint32_t code = 0; code != 256; ++code)
+    table.values[code] =
+        splitCode(TensorFormat::F16, roundToF16(decodeCode(format, code)));
+  return table;
+}
+
+const HalfTable &tile::emulator::getHalfTable(TensorFormat format) {
+  static const HalfTable e4m3 = makeHalfTable(TensorFormat::E4M3);
+  static const HalfTable e5m2 = makeHalfTable(TensorFormat::E5M2);
+  return format == TensorFormat::E4M3 ? e4m3 : e5m2;
+}
+
 //===----------------------------------------------------------------------===//
 // Rounding
 //===----------------------------------------------------------------------===//

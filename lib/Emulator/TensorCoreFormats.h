@@ -113,6 +113,14 @@ struct ScaleTable {
 };
 const ScaleTable &getScaleTable(bool isUE4M3);
 
+/// The 256 codes of an FP8 format after conversion to f16, which makes numbers
+/// normal that were subnormal.
+struct HalfTable {
+  SplitValue values[256];
+};
+/// Requires: e4m3 or e5m2.
+const HalfTable &getHalfTable(TensorFormat format);
+
 /// Bits of `value`, rounded to nearest even; NaN is 0x7FFFFFFF.
 inline uint32_t roundToF32(double value) {
   return toBits(canonicalize(static_cast<float>(value)));

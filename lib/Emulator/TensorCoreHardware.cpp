@@ -273,8 +273,7 @@ void tile::emulator::multiplyFused(const SplitOperands &operands,
   assert(model.fractionBits >= operands.mantissaBits &&
          "products would lose bits before they are aligned");
 #if TILE_HAS_AVX2
-  static const bool hasAvx2 = __builtin_cpu_supports("avx2");
-  if (hasAvx2)
+  if (__builtin_cpu_supports("avx2"))
     return multiplyFusedAvx2(operands, model, result, accumulators);
 #endif
   multiplyFusedBody(operands, model, result, accumulators);

@@ -209,6 +209,9 @@ llvm::Error Preparation::checkFunction(func::FuncOp function) {
 }
 
 llvm::Expected<Kernel> Kernel::prepare(func::FuncOp function) {
+  // The table of small floats, before launches: one that goes on while the
+  // process is forked would leave it half made.
+  (void)Element{Element::Kind::Float, 8, 1, ElementFormat::F8E8M0FNU}.decode(0);
   auto prepared = std::make_unique<PreparedKernel>();
   prepared->function = function;
   if (llvm::Error error = Preparation(*prepared).checkFunction(function))

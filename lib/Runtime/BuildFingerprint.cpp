@@ -1,6 +1,7 @@
 //===- BuildFingerprint.cpp - Which code this is --------------------------===//
 
 #include "CodeCache.h"
+#include "Gate.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -99,6 +100,7 @@ static uintptr_t getAddress(Function *function) {
 }
 
 const std::string &runtime::getBuildFingerprint() {
+  ForkShield shield;
   static const std::string fingerprint =
       "tile " TILE_VERSION " " +
       identifyObject(getAddress(&runtime::getBuildFingerprint)) +

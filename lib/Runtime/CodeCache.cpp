@@ -405,7 +405,7 @@ static bool isTemporaryName(StringRef name) {
 }
 
 void CodeCache::prune() {
-  std::unique_lock<std::mutex> lock(pruningMutex, std::try_to_lock);
+  std::unique_lock<std::mutex> lock(pruningMutex.get(), std::try_to_lock);
   if (!lock)
     return;
   DIR *folder = ::opendir(directory.c_str());

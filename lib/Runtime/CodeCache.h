@@ -19,6 +19,7 @@
 #ifndef TILE_LIB_RUNTIME_CODECACHE_H
 #define TILE_LIB_RUNTIME_CODECACHE_H
 
+#include "Gate.h"
 #include "tile/Runtime/Compiler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -102,7 +103,7 @@ private:
   std::atomic<uint64_t> rejected{0};
   std::atomic<uint64_t> writeFailures{0};
   std::atomic<uint64_t> bytesSincePruning{0};
-  std::mutex pruningMutex;
+  PerProcess<std::mutex> pruningMutex;
 };
 
 } // namespace tile::runtime

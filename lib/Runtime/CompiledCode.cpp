@@ -33,7 +33,7 @@ runtime::Expected<std::shared_ptr<void>> CompiledCode::getLoaded(
     const {
   MadeOnce<std::shared_ptr<void>> *slot;
   {
-    std::lock_guard<std::mutex> lock(loadMutex);
+    std::lock_guard lock(loadMutex);
     slot = &loaded[device]; // stays where it is when others are inserted
   }
   return slot->get(load);

@@ -50,7 +50,7 @@ struct CompiledCode {
 
 private:
   mutable MadeOnce<std::shared_ptr<const Assembled>> assembled;
-  mutable std::mutex loadMutex; ///< Of the map, not of its elements.
+  mutable Shielded<> loadMutex; ///< Of the map, not of its elements.
   /// For each device: one GPU does not wait until another has loaded.
   mutable std::map<const void *, MadeOnce<std::shared_ptr<void>>> loaded;
 };

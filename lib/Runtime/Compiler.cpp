@@ -9,6 +9,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 
 using namespace tile::runtime;
 
@@ -60,13 +61,23 @@ static CacheKey getKey(std::string_view text, const std::string &name,
 // CompilerImpl
 //===----------------------------------------------------------------------===//
 
+/// Makes the statics of LLVM that launches and the cache use, of errors and
+/// files, before any of them does.
+static void makeStatics() {
+  ForkShield shield;
+  (void)llvm::inconvertibleErrorCode();
+  (void)llvm::sys::Process::getPageSizeEstimate();
+}
+
 CompilerImpl::CompilerImpl(const CacheOptions &options)
     : maxKernels(options.maxKernels),
-      store(std::make_shared<CodeStore>(options)) {}
+      store(std::make_shared<CodeStore>(options)) {
+  makeStatics();
+}
 
 std::shared_ptr<CompilerImpl::Entry>
 CompilerImpl::getEntry(const CacheKey &key) {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   std::shared_ptr<Entry> &entry = entries[key];
   if (entry) {
     ages.splice(ages.begin(), ages, entry->age);
@@ -86,7 +97,7 @@ CompilerImpl::getEntry(const CacheKey &key) {
 
 void CompilerImpl::forget(const CacheKey &key,
                           const std::shared_ptr<Entry> &entry) {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   auto it = entries.find(key);
   if (it == entries.end() || it->second != entry)
     return;
@@ -95,7 +106,7 @@ void CompilerImpl::forget(const CacheKey &key,
 }
 
 void CompilerImpl::clearMemory() {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   entries.clear();
   ages.clear();
 }
@@ -107,7 +118,7 @@ CacheStatistics CompilerImpl::getStatistics() const {
   statistics.compilations = store->compilations;
   statistics.rejected = store->disk.getRejected();
   statistics.writeFailures = store->disk.getWriteFailures();
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   statistics.kernels = entries.size();
   return statistics;
 }
@@ -186,10 +197,12 @@ CompilerImpl::compile(std::string_view text, CompileOptions options,
     return entry->kernel;
   }
   Expected<std::shared_ptr<KernelImpl>> kernel = make(key, text, options, name);
-  if (kernel)
-    entry->kernel = *kernel;
-  else
+  if (!kernel) {
     forget(key, entry);
+    return kernel;
+  }
+  ForkShield shield; // half a pointer would be of no use
+  entry->kernel = *kernel;
   return kernel;
 }
 
@@ -201,6 +214,7 @@ Compiler::Compiler(const CacheOptions &options)
     : impl(std::make_shared<CompilerImpl>(options)) {}
 
 Compiler &Compiler::getDefault() {
+  ForkShield shield;
   static Compiler compiler;
   return compiler;
 }

@@ -65,7 +65,7 @@ private:
 
   const size_t maxKernels;
   const std::shared_ptr<CodeStore> store;
-  mutable std::mutex mutex; ///< Of the two below.
+  mutable Shielded<> mutex; ///< Of the two below.
   std::map<CacheKey, std::shared_ptr<Entry>> entries;
   std::list<CacheKey> ages; ///< The one used last first.
 };

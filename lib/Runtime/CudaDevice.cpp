@@ -35,14 +35,27 @@ Expected<int> tile::runtime::getNumCudaDevices() {
   return number;
 }
 
+namespace {
+/// The GPUs that have been opened.
+struct OpenDevices {
+  static OpenDevices &get() {
+    ForkShield shield;
+    // Never destroyed: a primary context that nobody retains is torn down, and
+    // making it anew takes a good part of a second.
+    static auto *open = new OpenDevices;
+    return *open;
+  }
+
+  Gate gate;
+  std::map<int, std::shared_ptr<CudaDevice>> devices;
+};
+} // namespace
+
 Expected<std::shared_ptr<DeviceImpl>>
 tile::runtime::getCudaDevice(int ordinal) {
-  // Never destroyed: a primary context that nobody retains is torn down, and
-  // making it anew takes a good part of a second.
-  static auto *mutex = new std::mutex;
-  static auto *devices = new std::map<int, std::shared_ptr<CudaDevice>>;
-  std::lock_guard<std::mutex> lock(*mutex);
-  if (auto found = devices->find(ordinal); found != devices->end())
+  OpenDevices &open = OpenDevices::get();
+  GateScope scope(open.gate, /*cancel=*/nullptr);
+  if (auto found = open.devices.find(ordinal); found != open.devices.end())
     return std::shared_ptr<DeviceImpl>(found->second);
 
   Expected<int> number = getNumCudaDevices();
@@ -62,7 +75,8 @@ tile::runtime::getCudaDevice(int ordinal) {
       CudaDevice::create(**driver, ordinal);
   if (!device)
     return std::move(device).error();
-  devices->emplace(ordinal, *device);
+  ForkShield shield;
+  open.devices.emplace(ordinal, *device);
   return std::shared_ptr<DeviceImpl>(std::move(*device));
 }
 
@@ -162,14 +176,14 @@ void CudaDevice::freeMemory(CudaAddress address) {
     freeGarbage();
     return;
   }
-  std::lock_guard<std::mutex> lock(garbageMutex);
+  std::lock_guard lock(garbageMutex);
   garbageMemory.push_back(address);
 }
 
 void CudaDevice::unload(CudaModuleHandle module) {
   if (!NoFreeing::isActive)
     return release(driver.cuModuleUnload, module);
-  std::lock_guard<std::mutex> lock(garbageMutex);
+  std::lock_guard lock(garbageMutex);
   garbageModules.push_back(module);
 }
 
@@ -177,7 +191,7 @@ void CudaDevice::freeGarbage() {
   std::vector<CudaAddress> memory;
   std::vector<CudaModuleHandle> modules;
   {
-    std::lock_guard<std::mutex> lock(garbageMutex);
+    std::lock_guard lock(garbageMutex);
     memory.swap(garbageMemory);
     modules.swap(garbageModules);
   }

@@ -17,6 +17,7 @@
 
 #include "CudaDriver.h"
 #include "DeviceImpl.h"
+#include "Gate.h"
 #include "tile/Runtime/Compiler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -92,7 +93,7 @@ public:
 
 private:
   const bool isOrdered;
-  std::mutex mutex;
+  Shielded<> mutex;
   std::deque<CudaPending> entries;
 };
 
@@ -199,7 +200,7 @@ private:
   std::string target;
   int major = 0, minor = 0;
   int maxSharedBytes = 0; ///< Of a block, on request.
-  std::mutex garbageMutex;
+  Shielded<> garbageMutex;
   std::vector<CudaAddress> garbageMemory;
   std::vector<CudaModuleHandle> garbageModules;
   CudaPendingList orphans{/*isOrdered=*/false};

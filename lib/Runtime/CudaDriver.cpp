@@ -2,10 +2,11 @@
 
 #include "CudaDriver.h"
 
+#include "Gate.h"
+
 #include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
-#include <mutex>
 
 using namespace tile::runtime;
 
@@ -84,18 +85,20 @@ Status CudaDriver::load() {
   return call(cuInit, {}, 0u);
 }
 
+/// Never destroyed, and the library is never closed: kernels and arrays may be
+/// freed while the process ends.
+static MadeOnce<const CudaDriver *> &getMadeOnce() {
+  ForkShield shield;
+  static auto *driver = new MadeOnce<const CudaDriver *>;
+  return *driver;
+}
+
 Expected<const CudaDriver *> CudaDriver::get() {
   // What fails is tried again: the environment may have changed.
-  static std::mutex mutex;
-  static const CudaDriver *driver = nullptr;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (driver)
-    return driver;
-  auto loaded = std::make_unique<CudaDriver>();
-  if (Status done = loaded->load(); !done)
-    return std::move(done).error();
-  // Never destroyed, and the library is never closed: kernels and arrays may be
-  // freed while the process ends.
-  driver = loaded.release();
-  return driver;
+  return getMadeOnce().get([]() -> Expected<const CudaDriver *> {
+    auto loaded = std::make_unique<CudaDriver>();
+    if (Status done = loaded->load(); !done)
+      return std::move(done).error();
+    return loaded.release();
+  });
 }

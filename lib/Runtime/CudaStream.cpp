@@ -91,12 +91,12 @@ Expected<float> CudaEvent::getElapsedMs(EventImpl &start) {
 //===----------------------------------------------------------------------===//
 
 void CudaPendingList::add(CudaPending entry) {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   entries.push_back(std::move(entry));
 }
 
 void CudaPendingList::addAll(CudaPendingList &other) {
-  std::scoped_lock<std::mutex, std::mutex> lock(mutex, other.mutex);
+  std::scoped_lock lock(mutex, other.mutex);
   for (CudaPending &entry : other.entries)
     entries.push_back(std::move(entry));
   other.entries.clear();
@@ -105,7 +105,7 @@ void CudaPendingList::addAll(CudaPendingList &other) {
 Status CudaPendingList::reap() {
   // Freed after the lock is: freeing memory calls the driver, which may wait.
   std::vector<CudaPending> complete;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   for (auto entry = entries.begin(); entry != entries.end();) {
     Expected<bool> isDone = entry->event->query();
     if (!isDone)

@@ -1,6 +1,7 @@
 //===- EmulatorLaunch.cpp - Launches on the emulator ----------------------===//
 
 #include "DeviceImpl.h"
+#include "Gate.h"
 #include "KernelImpl.h"
 #include "tile/Codegen/KernelParameters.h"
 #include "tile/Emulator/Emulator.h"
@@ -19,6 +20,7 @@ load(const CompiledCode &code, const std::string &name) {
   static const char device = 0;
   auto loaded =
       code.getLoaded(&device, [&]() -> Expected<std::shared_ptr<void>> {
+        ForkShield shield;
         llvm::Expected<std::unique_ptr<emulator::Module>> module =
             emulator::Module::load(code.ptx, "<PTX of " + name + ">");
         if (!module)

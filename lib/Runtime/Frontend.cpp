@@ -4,6 +4,7 @@
 
 #include "CompilerImpl.h"
 #include "DiagnosticCollector.h"
+#include "Gate.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,6 +34,7 @@ using tile::runtime::Remark;
 namespace rt = tile::runtime;
 
 /// A kernel needs the dialects of its text and those that it is lowered to.
+/// Requires: a `ForkShield`, as all of this file does but for launches.
 static const DialectRegistry &getRegistry() {
   static const DialectRegistry registry = [] {
     DialectRegistry registry;
@@ -147,7 +149,13 @@ static rt::Expected<std::string> expand(std::string_view text,
     return makeError(isBytecode(source) ? ErrorCode::InvalidArgument
                                         : ErrorCode::InvalidKernel,
                      llvm::toString(expanded.takeError()));
-  if (llvm::Error error = checkKernel({*expanded, name}, getRegistry()))
+  const DialectRegistry &registry = getRegistry();
+  llvm::Error error = [&] {
+    // This may fork. Threads of which each waits to fork would not leave.
+    ForkShieldPause pause;
+    return checkKernel({*expanded, name}, registry);
+  }();
+  if (error)
     return makeError(ErrorCode::InvalidKernel,
                      llvm::toString(std::move(error)));
   return std::move(*expanded);
@@ -376,6 +384,7 @@ static Parameter describe(func::FuncOp kernel, BlockArgument argument) {
 rt::Expected<KernelDescription>
 tile::runtime::describeKernel(std::string_view text, const std::string &name,
                               const rt::CompileOptions &options) {
+  ForkShield shield;
   rt::Expected<std::string> source = expand(text, name, options);
   if (!source)
     return std::move(source).error();
@@ -453,7 +462,11 @@ static tile::CompileOptions getOptions(const KernelDescription &description,
   result.cancel = options.cancel;
   if (options.onStage)
     result.onStage = [&](StringRef name, StringRef text) {
-      options.onStage({name.str(), text.str()});
+      const rt::Stage stage = {name.str(), text.str()};
+      // It may wait for whom it likes: in Python for the interpreter's lock,
+      // which a thread that forks holds.
+      ForkShieldPause pause;
+      options.onStage(stage);
     };
   return result;
 }
@@ -477,6 +490,7 @@ rt::Expected<std::shared_ptr<CompiledCode>>
 tile::runtime::compileKernel(const KernelDescription &description,
                              const Divisors &divisors,
                              const rt::CompileOptions &options) {
+  ForkShield shield;
   tile::CompileOptions compileOptions = getOptions(description, options);
   if (llvm::Error error = validate(compileOptions))
     return makeError(ErrorCode::InvalidArgument,
@@ -519,7 +533,11 @@ class PreparedReference : public ReferenceKernel {
 public:
   static rt::Expected<std::shared_ptr<ReferenceKernel>>
   create(const KernelDescription &description) {
-    auto result = std::make_shared<PreparedReference>();
+    std::shared_ptr<PreparedReference> result(new PreparedReference,
+                                              [](PreparedReference *reference) {
+                                                ForkShield shield;
+                                                delete reference;
+                                              });
     result->module = readModule(description, result->session);
     if (!result->module)
       return result->session.makeError("cannot read kernel '" +
@@ -576,5 +594,6 @@ private:
 
 rt::Expected<std::shared_ptr<ReferenceKernel>>
 tile::runtime::prepareReference(const KernelDescription &description) {
+  ForkShield shield;
   return PreparedReference::create(description);
 }

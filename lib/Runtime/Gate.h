@@ -2,7 +2,9 @@
 //
 // Compilations and the like take long: those who wait can be told to stop, and
 // a process that is forked meanwhile, which has none of the threads, must not
-// wait for a thread that it does not have.
+// wait for a thread that it does not have. What is ours and takes long, a
+// forked process has anew; what is short, or not ours, is not forked in the
+// middle of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +23,70 @@ namespace tile::runtime {
 
 /// How many forks lie between this process and the one that loaded the library.
 unsigned getForkGeneration();
+
+/// What the constructor and the destructor of a `ForkShield` do.
+void enterForkShield();
+void leaveForkShield();
+
+/// While a thread has one, no other thread forks the process: a lock that it
+/// holds, or a static that it initializes, would stay so for ever in the child.
+/// This goes for all that LLVM and MLIR do; they have many of both. A fork
+/// waits a few seconds at most, and meanwhile nobody else begins; so nothing is
+/// shielded that waits for other threads or runs for long, as launches do.
+/// Shields may be nested. A thread that forks does not wait for its own.
+class ForkShield {
+public:
+  ForkShield() { enterForkShield(); }
+  ~ForkShield() { leaveForkShield(); }
+  ForkShield(const ForkShield &) = delete;
+  ForkShield &operator=(const ForkShield &) = delete;
+};
+
+/// While it lives, this thread is as one without a shield: it calls what may
+/// wait for a thread that forks.
+class ForkShieldPause {
+public:
+  ForkShieldPause();
+  ~ForkShieldPause();
+  ForkShieldPause(const ForkShieldPause &) = delete;
+  ForkShieldPause &operator=(const ForkShieldPause &) = delete;
+
+private:
+  const unsigned depth;
+};
+
+/// A mutex that is free, and guards nothing half done, in a forked process. For
+/// what is short.
+template <typename Mutex = std::mutex>
+class Shielded {
+public:
+  void lock() {
+    enterForkShield();
+    mutex.lock();
+  }
+  bool try_lock() {
+    enterForkShield();
+    if (mutex.try_lock())
+      return true;
+    leaveForkShield();
+    return false;
+  }
+  void unlock() {
+    mutex.unlock();
+    leaveForkShield();
+  }
+  void lock_shared() {
+    enterForkShield();
+    mutex.lock_shared();
+  }
+  void unlock_shared() {
+    mutex.unlock_shared();
+    leaveForkShield();
+  }
+
+private:
+  Mutex mutex;
+};
 
 /// An object that a forked process has anew: its locks may be held by threads
 /// that are not there.
@@ -126,6 +192,7 @@ public:
     Expected<T> made = make();
     if (!made)
       return made;
+    ForkShield shield; // half a value would be of no use
     value = *made;
     isMade.store(true, std::memory_order_release);
     return made;

@@ -56,9 +56,11 @@ private:
 
   std::shared_ptr<DeviceImpl> device;
   const unsigned generation = getForkGeneration();
-  std::mutex mutex;
+  std::mutex mutex; ///< Of `changed`.
   std::condition_variable changed;
-  bool isDone = false;
+  /// Set last; what is below stays as it is then. A forked process asks without
+  /// the lock, which a thread of its parent may hold.
+  std::atomic<bool> isDone{false};
   Clock::time_point time;
   std::optional<Error> error;
 };
@@ -150,7 +152,7 @@ public:
 private:
   Device::Kind kind;
   std::string target;
-  std::mutex mutex;
+  Shielded<> mutex;
   std::vector<std::weak_ptr<Queue>> queues; ///< Of the streams.
 };
 
@@ -211,25 +213,26 @@ Status HostEvent::getStatus() const {
 }
 
 Status HostEvent::synchronize() {
-  std::unique_lock<std::mutex> lock(mutex);
+  if (isDone)
+    return getStatus();
   // What had not come when this process was forked never does here.
-  if (!isDone && generation != getForkGeneration())
+  if (generation != getForkGeneration())
     return makeForeign();
-  changed.wait(lock, [&] { return isDone; });
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return isDone.load(); });
   return getStatus();
 }
 
 Expected<bool> HostEvent::isComplete() {
-  std::lock_guard<std::mutex> lock(mutex);
+  if (!isDone)
+    return false;
   if (error)
     return *error;
-  return isDone;
+  return true;
 }
 
 Expected<float> HostEvent::getElapsedMs(EventImpl &start) {
-  // Not both locks at once: the events may be the same one.
   auto getTime = [](HostEvent &event) -> Expected<Clock::time_point> {
-    std::lock_guard<std::mutex> lock(event.mutex);
     if (!event.isDone)
       return Error(ErrorCode::InvalidArgument,
                    "expects events that have come; synchronize first");
@@ -251,6 +254,7 @@ Expected<float> HostEvent::getElapsedMs(EventImpl &start) {
 //===----------------------------------------------------------------------===//
 
 RunningTasks &RunningTasks::get() {
+  ForkShield shield;
   // A forked process does not wait for the threads of its parent.
   static PerProcess<RunningTasks> *tasks = [] {
     std::atexit([] { get().waitAtExit(); });
@@ -437,7 +441,7 @@ std::string HostDevice::getName() const {
 Status HostDevice::synchronize() {
   std::vector<std::shared_ptr<Queue>> present;
   {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(mutex);
     for (const std::weak_ptr<Queue> &queue : queues)
       if (std::shared_ptr<Queue> alive = queue.lock();
           alive && !alive->isForeign())
@@ -481,7 +485,7 @@ Status HostDevice::fill(void *destination, uint8_t byte, size_t bytes) {
 Expected<std::shared_ptr<StreamImpl>> HostDevice::createStream() {
   auto queue = std::make_shared<Queue>();
   {
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard lock(mutex);
     // Streams come and go; what is gone is forgotten here.
     size_t kept = 0;
     for (std::weak_ptr<Queue> &old : queues)
@@ -500,6 +504,7 @@ Expected<std::shared_ptr<StreamImpl>> HostDevice::borrowStream(void *) {
 }
 
 std::shared_ptr<DeviceImpl> tile::runtime::getReferenceDevice() {
+  ForkShield shield;
   // Never destroyed: streams may be in use while the process ends.
   static auto *device = new std::shared_ptr<DeviceImpl>(
       std::make_shared<HostDevice>(Device::Kind::Reference, ""));
@@ -508,6 +513,7 @@ std::shared_ptr<DeviceImpl> tile::runtime::getReferenceDevice() {
 
 std::shared_ptr<DeviceImpl>
 tile::runtime::getEmulatorDevice(const std::string &target) {
+  ForkShield shield;
   static auto *mutex = new std::mutex;
   static auto *devices = new std::map<std::string, std::shared_ptr<DeviceImpl>>;
   std::lock_guard<std::mutex> lock(*mutex);

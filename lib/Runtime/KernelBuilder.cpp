@@ -3,6 +3,7 @@
 #include "tile/Runtime/KernelBuilder.h"
 
 #include "DiagnosticCollector.h"
+#include "Gate.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -206,14 +207,15 @@ tile::runtime::Expected<Kernel>
 tile::runtime::compile(const Compiler &compiler, ModuleOp module,
                        const tile::runtime::CompileOptions &options,
                        const std::string &name) {
+  std::string bytecode;
   {
+    ForkShield shield;
     DiagnosticCollector diagnostics(module.getContext());
     if (failed(verify(module)))
       return diagnostics.makeError(name + " is not a valid module");
+    llvm::raw_string_ostream stream(bytecode);
+    if (failed(writeBytecodeToFile(module, stream)))
+      return Error(ErrorCode::InvalidKernel, name + " cannot be written");
   }
-  std::string bytecode;
-  llvm::raw_string_ostream stream(bytecode);
-  if (failed(writeBytecodeToFile(module, stream)))
-    return Error(ErrorCode::InvalidKernel, name + " cannot be written");
   return compiler.compile(bytecode, options, name);
 }

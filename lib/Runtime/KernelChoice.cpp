@@ -6,6 +6,8 @@
 
 #include "KernelChoice.h"
 
+#include "Gate.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -194,6 +196,7 @@ static Tile chooseTile(const LinearProblem &problem, const LinearTraits &traits,
 }
 
 const std::vector<std::string> &tile::runtime::getLinearNames() {
+  ForkShield shield;
   static const std::vector<std::string> names = {
       "nvfp4_linear", "mxfp4_linear", "mxfp8_linear", "w4a16_linear"};
   return names;
@@ -281,6 +284,7 @@ Expected<KernelChoice> tile::runtime::chooseLinear(const std::string &name,
 //===----------------------------------------------------------------------===//
 
 const std::vector<std::string> &tile::runtime::getQuantizeNames() {
+  ForkShield shield;
   static const std::vector<std::string> names = {
       "quantize_nvfp4", "quantize_mxfp4", "quantize_mxfp8", "dequantize"};
   return names;

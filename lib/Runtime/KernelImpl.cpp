@@ -35,7 +35,7 @@ KernelImpl::KernelImpl(std::shared_ptr<CodeStore> store, CacheKey key,
 KernelImpl::~KernelImpl() = default;
 
 unsigned KernelImpl::getNumVariants() const {
-  std::shared_lock<std::shared_mutex> lock(variantsMutex);
+  std::shared_lock lock(variantsMutex);
   return 1 + static_cast<unsigned>(variants.size());
 }
 
@@ -45,12 +45,12 @@ KernelImpl::getVariant(const Divisors &divisors) {
     return base;
   std::shared_ptr<Variant> variant;
   {
-    std::shared_lock<std::shared_mutex> lock(variantsMutex);
+    std::shared_lock lock(variantsMutex);
     if (auto it = variants.find(divisors); it != variants.end())
       variant = it->second;
   }
   if (!variant) {
-    std::unique_lock<std::shared_mutex> lock(variantsMutex);
+    std::unique_lock lock(variantsMutex);
     if (variants.size() >= kMaxVariants && !variants.count(divisors))
       return base;
     std::shared_ptr<Variant> &slot = variants[divisors];
@@ -90,24 +90,39 @@ Expected<std::shared_ptr<ReferenceKernel>> KernelImpl::getReference() {
 // ptxas
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The assemblers that have been found, by what was looked for.
+struct FoundPtxas {
+  static FoundPtxas &get() {
+    ForkShield shield;
+    static auto *found = new FoundPtxas;
+    return *found;
+  }
+
+  Gate gate;
+  std::map<std::string, tile::Ptxas> assemblers;
+};
+} // namespace
+
 /// The assembler that `option` and the environment name. Finding it runs it,
 /// so that each is found once.
 static Expected<tile::Ptxas> findPtxas(const std::string &option) {
-  static std::mutex mutex;
-  static std::map<std::string, tile::Ptxas> found;
+  FoundPtxas &found = FoundPtxas::get();
   std::string search = option;
   for (const char *name : {"TILE_PTXAS", "PATH", "CUDA_HOME"}) {
     const char *value = std::getenv(name);
     search += '\n';
     search += value ? value : "";
   }
-  std::lock_guard<std::mutex> lock(mutex);
-  if (auto it = found.find(search); it != found.end())
+  GateScope scope(found.gate, /*cancel=*/nullptr);
+  if (auto it = found.assemblers.find(search); it != found.assemblers.end())
     return it->second;
   llvm::Expected<tile::Ptxas> ptxas = tile::Ptxas::require(option);
   if (!ptxas)
     return Error(ErrorCode::Unavailable, llvm::toString(ptxas.takeError()));
-  return found.emplace(std::move(search), std::move(*ptxas)).first->second;
+  ForkShield shield;
+  return found.assemblers.emplace(std::move(search), std::move(*ptxas))
+      .first->second;
 }
 
 Expected<std::shared_ptr<const CompiledCode::Assembled>>

@@ -75,7 +75,7 @@ private:
   std::vector<std::string> argumentNames;
   std::vector<std::vector<SymbolicExtent>> extentRules;
   std::shared_ptr<const CompiledCode> base;
-  mutable std::shared_mutex variantsMutex;
+  mutable Shielded<std::shared_mutex> variantsMutex;
   std::map<Divisors, std::shared_ptr<Variant>> variants;
   MadeOnce<std::shared_ptr<ReferenceKernel>> reference;
 };

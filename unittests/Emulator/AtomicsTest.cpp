@@ -2,7 +2,12 @@
 
 #include "MemoryHarness.h"
 
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace tile::emulator;
 
@@ -47,6 +52,44 @@ void expectInteger(const char *name, F operation) {
   for (size_t i = 0; i != before.size(); ++i)
     expected.push_back(static_cast<T>(operation(before[i], operands[i])));
   EXPECT_EQ(fromBytes<T>(elements.memory), expected) << name;
+}
+
+TEST(AtomicsTest, GoOnInAForkedProcess) {
+  // The host has no instruction for these; launches take turns. A child takes
+  // none with the threads of its parent.
+  auto exchange = [] {
+    return run("ld.global.b128 %yy, [%d1];\n"
+               "atom.global.exch.b128 %zz, [%d0], %yy;\n"
+               "st.global.b128 [%d2], %zz;",
+               16);
+  };
+  const Elements expected = exchange();
+  EXPECT_FINE(expected.outcome);
+  std::atomic<bool> mayEnd{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      while (!mayEnd)
+        EXPECT_EQ(exchange().memory, expected.memory);
+    });
+  for (int i = 0; i < 200; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      const Elements elements = exchange();
+      std::_Exit(elements.memory == expected.memory &&
+                         elements.results == expected.results
+                     ? 0
+                     : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_FALSE(WIFSIGNALED(status)) << "the child did not end";
+    EXPECT_EQ(status, 0);
+  }
+  mayEnd = true;
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 TEST(AtomicsTest, CombinesIntegers) {
