@@ -6,13 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorMultiplies.h"
 #include "tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/MmaAtoms.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tile {
@@ -45,37 +48,28 @@ struct LegalizeScaledMma
   using Base::Base;
 
   void runOnOperation() override;
+  /// `auto`, `native` or `expand` for what stands in the kernel of `op`.
+  StringRef getPath(Operation *op);
+  /// `loopReason`: why the loop of the multiply does not go to tensor memory.
   FailureOr<Choice> choose(const Multiply &multiply, const TargetInfo &info,
-                           StringRef path);
+                           StringRef path, StringRef loopReason);
+  /// The instructions of what goes to tensor memory, and why the loops of other
+  /// multiplies do not.
+  void findTensorLoops(func::FuncOp kernel, const TargetInfo &info);
   void annotate(const Multiply &multiply, const Choice &choice);
+
+  DenseMap<Operation *, Choice> tensorChoices;
+  DenseMap<Operation *, std::string> tensorReasons;
 };
 
 } // namespace
 
-static Multiply describe(MmaFOp op) {
-  Type lhs = op.getLhs().getType().getElementType();
-  Type rhs = op.getRhs().getType().getElementType();
-  MmaQuery query;
-  query.lhs = *getElementFormat(lhs);
-  query.rhs = *getElementFormat(rhs);
-  return {op, query, lhs, rhs, /*isScaled=*/false};
-}
-
-static Multiply describe(MmaFScaledOp op) {
-  Type lhs = op.getLhs().getType().getElementType();
-  Type rhs = op.getRhs().getType().getElementType();
-  auto scaleFormat = [](Value scale) -> std::optional<ElementFormat> {
-    if (!scale)
-      return std::nullopt;
-    return getElementFormat(getElementTypeOrSelf(scale.getType()));
+static Multiply describe(Operation *op) {
+  auto elementOf = [&](unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
   };
-  MmaQuery query;
-  query.lhs = *getElementFormat(lhs);
-  query.rhs = *getElementFormat(rhs);
-  query.lhsScale = scaleFormat(op.getLhsScale());
-  query.rhsScale = scaleFormat(op.getRhsScale());
-  query.blockSize = op.getBlockSize();
-  return {op, query, lhs, rhs, /*isScaled=*/true};
+  return {op, getMmaQuery(op), elementOf(0), elementOf(1),
+          isa<MmaFScaledOp>(op)};
 }
 
 static std::string print(Type type) {
@@ -88,11 +82,16 @@ static std::string print(Type type) {
 /// type pair, if no target has one, else the target. Targets of the same family
 /// that have one are listed, since a forgotten suffix is the likeliest reason.
 static std::string explainNoNative(const Multiply &multiply,
-                                   const TargetInfo &info) {
+                                   const TargetInfo &info,
+                                   StringRef loopReason) {
+  if (multiply.isScaled && selectTensorAtom(multiply.query, info))
+    return "tensor memory: " +
+           (loopReason.empty() ? "it is in no loop" : loopReason).str();
   SmallVector<StringRef> relatives;
   bool exists = false;
   for (const TargetInfo &other : getTargets()) {
-    if (!selectNativeAtom(multiply.query, other))
+    if (!selectNativeAtom(multiply.query, other) &&
+        !(multiply.isScaled && selectTensorAtom(multiply.query, other)))
       continue;
     exists = true;
     if (other.family == info.family)
@@ -103,9 +102,6 @@ static std::string explainNoNative(const Multiply &multiply,
   if (!exists)
     return "no " + what + " multiplies " + print(multiply.lhs) + " by " +
            print(multiply.rhs);
-  if (multiply.isScaled && info.has(Capability::Tcgen05))
-    return info.name.str() +
-           " takes block scales through tcgen05 only, which is not generated";
   std::string reason = info.name.str() + " has no " + what + " for " +
                        print(multiply.lhs) + " by " + print(multiply.rhs);
   if (!relatives.empty())
@@ -125,9 +121,13 @@ static ElementFormat getMultiplicandFormat(const Multiply &multiply) {
 
 FailureOr<Choice> LegalizeScaledMma::choose(const Multiply &multiply,
                                             const TargetInfo &info,
-                                            StringRef path) {
+                                            StringRef path,
+                                            StringRef loopReason) {
   Choice choice;
   if (path != "expand") {
+    if (auto found = tensorChoices.find(multiply.op);
+        found != tensorChoices.end())
+      return found->second;
     if (const MmaAtom *atom = selectNativeAtom(multiply.query, info)) {
       choice.atom = atom;
       choice.native = true;
@@ -137,7 +137,7 @@ FailureOr<Choice> LegalizeScaledMma::choose(const Multiply &multiply,
               : "the target has the instruction";
       return choice;
     }
-    choice.reason = explainNoNative(multiply, info);
+    choice.reason = explainNoNative(multiply, info, loopReason);
     if (path == "native")
       return multiply.op->emitOpError()
              << "has no native form: " << choice.reason
@@ -157,6 +157,33 @@ FailureOr<Choice> LegalizeScaledMma::choose(const Multiply &multiply,
   if (choice.native)
     choice.reason = "the target has the instruction";
   return choice;
+}
+
+StringRef LegalizeScaledMma::getPath(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    function = op->getParentOfType<func::FuncOp>();
+  if (function)
+    if (auto attr = function->getAttrOfType<StringAttr>("tile.mma_path"))
+      return attr.getValue();
+  return mmaPath;
+}
+
+void LegalizeScaledMma::findTensorLoops(func::FuncOp kernel,
+                                        const TargetInfo &info) {
+  if (!info.has(Capability::Tcgen05) || getPath(kernel) == "expand")
+    return;
+  matchTensorLoops(
+      kernel, info, numWarps,
+      [&](scf::ForOp loop, std::optional<TensorLoop> match, StringRef reason) {
+        if (!match) {
+          tensorReasons[loop] = reason.str();
+          return;
+        }
+        for (const TensorMultiply &multiply : match->multiplies)
+          tensorChoices[multiply.op] = Choice{multiply.atom, /*native=*/true,
+                                              "the target has the instruction"};
+      });
 }
 
 void LegalizeScaledMma::annotate(const Multiply &multiply,
@@ -197,21 +224,19 @@ void LegalizeScaledMma::runOnOperation() {
         << "'";
     return signalPassFailure();
   }
-  SmallVector<Multiply> multiplies;
-  getOperation()->walk([&](Operation *op) {
-    if (auto mma = dyn_cast<MmaFOp>(op))
-      multiplies.push_back(describe(mma));
-    else if (auto scaled = dyn_cast<MmaFScaledOp>(op))
-      multiplies.push_back(describe(scaled));
-  });
-  for (const Multiply &multiply : multiplies) {
-    StringRef path = mmaPath.getValue();
-    if (auto function = multiply.op->getParentOfType<func::FuncOp>())
-      if (auto attr = function->getAttrOfType<StringAttr>("tile.mma_path"))
-        path = attr.getValue();
-    FailureOr<Choice> choice = choose(multiply, **info, path);
+  for (auto kernel : getOperation().getOps<func::FuncOp>())
+    findTensorLoops(kernel, **info);
+  WalkResult result = getOperation()->walk([&](Operation *op) {
+    if (!isa<MmaFOp, MmaFScaledOp>(op))
+      return WalkResult::advance();
+    const Multiply multiply = describe(op);
+    FailureOr<Choice> choice = choose(multiply, **info, getPath(op),
+                                      tensorReasons.lookup(op->getParentOp()));
     if (failed(choice))
-      return signalPassFailure();
+      return WalkResult::interrupt();
     annotate(multiply, *choice);
-  }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
 }
