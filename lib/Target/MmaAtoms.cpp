@@ -12,6 +12,10 @@
 //
 // What differs between formats is how many elements a word holds.
 //
+// Multiplies of tensor memory follow the same 32 bytes of K; their rows are
+// lanes of tensor memory and their columns its columns (PTX ISA,
+// "Tensorcore 5th Generation Family").
+//
 //===----------------------------------------------------------------------===//
 
 #include "tile/Target/MmaAtoms.h"
@@ -125,6 +129,40 @@ static LinearLayout rhsScaleFragment(unsigned groups) {
 }
 
 //===----------------------------------------------------------------------===//
+// Tensor memory
+//===----------------------------------------------------------------------===//
+
+/// Lanes and columns of the sums of one multiply.
+static constexpr unsigned tensorM = 128, tensorN = 256;
+static constexpr unsigned tensorLaneBits = 7;
+
+/// A lane is a row of the sums, a column of 32 bits one of theirs.
+static LinearLayout tensorAcc() {
+  constexpr unsigned columnBits = 8;
+  static_assert(tensorN == 1u << columnBits && tensorM == 1u << tensorLaneBits);
+  return LinearLayout::identity(
+             Space{{"column", columnBits}, {"lane", tensorLaneBits}})
+      .reshapeCodomain(Space{{"d1", columnBits}, {"d0", tensorLaneBits}});
+}
+
+// Scales of 128 rows over four blocks of K: a word has those of one row, lowest
+// K first, and row m is in column m / 32 of lane m mod 32; the other three
+// quadrants of 32 lanes have the same (PTX ISA, "Scale Factor A and B
+// layouts").
+static LinearLayout tensorScale() {
+  constexpr unsigned blockBits = 2;
+  llvm::SmallVector<uint32_t> columns = {1, 2};
+  auto addRow = [&](unsigned row) { columns.push_back(row << blockBits); };
+  for (unsigned row : {32, 64}) // columns
+    addRow(row);
+  for (unsigned row : {1, 2, 4, 8, 16, 0, 0}) // lanes
+    addRow(row);
+  return LinearLayout(
+      {{"byte", blockBits}, {"column", 2}, {"lane", tensorLaneBits}},
+      {{"d1", blockBits}, {"d0", tensorLaneBits}}, columns);
+}
+
+//===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
@@ -175,6 +213,53 @@ static MmaAtom scaledAtom(llvm::StringLiteral name, BlockScaleKind kind,
   return atom;
 }
 
+/// An entry of tensor memory without scales: one thread issues it, and barriers
+/// see its completion.
+static MmaAtom tensorAtom(llvm::StringLiteral name, BlockScaleKind kind,
+                          ElementFormat lhs, ElementFormat rhs,
+                          unsigned containerBits) {
+  return MmaAtom{name,
+                 tensorM,
+                 tensorN,
+                 rowBits / containerBits,
+                 lhs,
+                 rhs,
+                 containerBits,
+                 containerBits,
+                 /*scaleFormat=*/std::nullopt,
+                 /*blockSize=*/0,
+                 /*scaleVecSize=*/0,
+                 kind,
+                 /*lhs=*/LinearLayout(),
+                 /*rhs=*/LinearLayout(),
+                 tensorAcc(),
+                 /*lhsScale=*/LinearLayout(),
+                 /*rhsScale=*/LinearLayout(),
+                 OperandSpace::SharedDescriptor,
+                 OperandSpace::SharedDescriptor,
+                 OperandSpace::TensorMemory,
+                 OperandSpace::TensorMemory,
+                 MmaIssuer::Thread,
+                 MmaCompletion::MbarrierCommit,
+                 Capability::Tcgen05,
+                 MmaEmission::Tcgen05};
+}
+
+/// The same with scales over `blockSize` values.
+static MmaAtom scaledTensorAtom(llvm::StringLiteral name, BlockScaleKind kind,
+                                ElementFormat lhs, ElementFormat rhs,
+                                unsigned containerBits, ElementFormat scale,
+                                unsigned blockSize) {
+  MmaAtom atom = tensorAtom(name, kind, lhs, rhs, containerBits);
+  atom.scaleFormat = scale;
+  atom.blockSize = blockSize;
+  atom.scaleVecSize = atom.k / blockSize;
+  atom.lhsScale = tensorScale();
+  atom.rhsScale = tensorScale();
+  atom.emission = MmaEmission::Tcgen05BlockScale;
+  return atom;
+}
+
 static std::vector<MmaAtom> buildTable() {
   constexpr ElementFormat f4 = ElementFormat::F4E2M1FN;
   constexpr ElementFormat e4m3 = ElementFormat::F8E4M3FN;
@@ -195,9 +280,27 @@ static std::vector<MmaAtom> buildTable() {
                 ElementFormat rhs) {
     return scaledAtom(name, BlockScaleKind::Mxf8f6f4, lhs, rhs, 8, e8m0, 1);
   };
+  auto tensor16 = [](llvm::StringLiteral name, ElementFormat format) {
+    return tensorAtom(name, BlockScaleKind::F16, format, format, 16);
+  };
+  auto tensor8 = [](llvm::StringLiteral name, ElementFormat lhs,
+                    ElementFormat rhs) {
+    return tensorAtom(name, BlockScaleKind::F8f6f4, lhs, rhs, 8);
+  };
+  auto tensorMx8 = [](llvm::StringLiteral name, ElementFormat lhs,
+                      ElementFormat rhs) {
+    return scaledTensorAtom(name, BlockScaleKind::Mxf8f6f4, lhs, rhs, 8, e8m0,
+                            32);
+  };
+  auto tensorMx4 = [](llvm::StringLiteral name, ElementFormat scale,
+                      unsigned blockSize) {
+    return scaledTensorAtom(name, BlockScaleKind::Mxf4nvf4, f4, f4, 4, scale,
+                            blockSize);
+  };
   // FP4 by FP4 has no mxf8f6f4 entry, and MXFP4 no mxf4 entry: mxf4nvf4 does
-  // the same with half the registers of the one and is the same instruction as
-  // the other, so that one query has one answer.
+  // the same in half the space of the one and is the same instruction as the
+  // other, so that one query has one answer. So with warps and with tensor
+  // memory.
   return {
       plain16("m16n8k16.bf16.bf16", bf16),
       plain16("m16n8k16.f16.f16", f16),
@@ -217,6 +320,34 @@ static std::vector<MmaAtom> buildTable() {
                  BlockScaleKind::Mxf4nvf4, f4, f4, 4, e8m0, 2),
       scaledAtom("m16n8k64.mxf4nvf4.4x.e2m1.e2m1.ue4m3",
                  BlockScaleKind::Mxf4nvf4, f4, f4, 4, e4m3, 4),
+      tensor16("m128n256k16.tcgen05.f16.bf16.bf16", bf16),
+      tensor16("m128n256k16.tcgen05.f16.f16.f16", f16),
+      tensor8("m128n256k32.tcgen05.f8f6f4.e4m3.e4m3", e4m3, e4m3),
+      tensor8("m128n256k32.tcgen05.f8f6f4.e4m3.e5m2", e4m3, e5m2),
+      tensor8("m128n256k32.tcgen05.f8f6f4.e5m2.e4m3", e5m2, e4m3),
+      tensor8("m128n256k32.tcgen05.f8f6f4.e5m2.e5m2", e5m2, e5m2),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e4m3.ue8m0", e4m3,
+                e4m3),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e5m2.ue8m0", e4m3,
+                e5m2),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e2m1.ue8m0", e4m3,
+                f4),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e4m3.ue8m0", e5m2,
+                e4m3),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e5m2.ue8m0", e5m2,
+                e5m2),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e2m1.ue8m0", e5m2,
+                f4),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e4m3.ue8m0", f4,
+                e4m3),
+      tensorMx8("m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e5m2.ue8m0", f4,
+                e5m2),
+      tensorMx4("m128n256k64.tcgen05.mxf4nvf4.block32.e2m1.e2m1.ue8m0", e8m0,
+                32),
+      tensorMx4("m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue8m0", e8m0,
+                16),
+      tensorMx4("m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue4m3", e4m3,
+                16),
   };
 }
 
@@ -243,23 +374,36 @@ static Capability contractCapability(const MmaAtom &atom) {
                                                : atom.capability;
 }
 
-const MmaAtom *tile::selectNativeAtom(const MmaQuery &query,
-                                      const TargetInfo &target) {
+/// The instruction that `issuer` gives and that takes exactly what `query`
+/// says.
+static const MmaAtom *selectAtom(const MmaQuery &query, MmaIssuer issuer,
+                                 const TargetInfo &target) {
   // Block-scaled instructions scale both operands, in one format.
   if (query.lhsScale != query.rhsScale)
     return nullptr;
   unsigned blockSize = query.lhsScale ? query.blockSize : 0;
+  for (const MmaAtom &atom : getMmaAtoms())
+    if (atom.issuer == issuer && atom.lhsFormat == query.lhs &&
+        atom.rhsFormat == query.rhs && atom.scaleFormat == query.lhsScale &&
+        atom.blockSize == blockSize && target.has(contractCapability(atom)))
+      return &atom;
+  return nullptr;
+}
+
+const MmaAtom *tile::selectNativeAtom(const MmaQuery &query,
+                                      const TargetInfo &target) {
+  MmaQuery asked = query;
   // Two issues of the instruction over 32 values, with alternate groups masked.
   if (query.lhs == ElementFormat::F4E2M1FN &&
       query.rhs == ElementFormat::F4E2M1FN &&
-      query.lhsScale == ElementFormat::F8E8M0FNU && blockSize == 16)
-    blockSize = 32;
-  for (const MmaAtom &atom : getMmaAtoms())
-    if (atom.lhsFormat == query.lhs && atom.rhsFormat == query.rhs &&
-        atom.scaleFormat == query.lhsScale && atom.blockSize == blockSize &&
-        target.has(contractCapability(atom)))
-      return &atom;
-  return nullptr;
+      query.lhsScale == ElementFormat::F8E8M0FNU && query.blockSize == 16)
+    asked.blockSize = 32;
+  return selectAtom(asked, MmaIssuer::Warp, target);
+}
+
+const MmaAtom *tile::selectTensorAtom(const MmaQuery &query,
+                                      const TargetInfo &target) {
+  return selectAtom(query, MmaIssuer::Thread, target);
 }
 
 const MmaAtom *tile::selectPlainAtom(ElementFormat format,
@@ -282,7 +426,8 @@ std::vector<MmaQuery> tile::nativeScaledFormats(const TargetInfo &target) {
             continue;
           MmaQuery query{lhs.format, rhs.format, scale.format, scale.format,
                          blockSize};
-          if (selectNativeAtom(query, target))
+          if (selectNativeAtom(query, target) ||
+              selectTensorAtom(query, target))
             natives.push_back(query);
         }
   return natives;

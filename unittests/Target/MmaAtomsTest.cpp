@@ -2,7 +2,7 @@
 //
 // The formulas below are those of the PTX ISA's fragment descriptions, written
 // for one element at a time; nothing here uses the layout algebra but applying
-// a layout to a point.
+// a layout to a point. Operands of tensor memory are TensorOperandsTest's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,15 @@ const TargetInfo &target(StringRef name) {
   if (!found)
     llvm::report_fatal_error(found.takeError());
   return **found;
+}
+
+/// The entries that `issuer` issues.
+std::vector<const MmaAtom *> atomsOf(MmaIssuer issuer) {
+  std::vector<const MmaAtom *> atoms;
+  for (const MmaAtom &atom : getMmaAtoms())
+    if (atom.issuer == issuer)
+      atoms.push_back(&atom);
+  return atoms;
 }
 
 /// A row and a column of an operand.
@@ -109,6 +118,23 @@ TEST(MmaAtomsTest, HasExactlyTheseInstructions) {
       "m16n8k32.mxf8f6f4.1x.e2m1.e5m2.ue8m0",
       "m16n8k64.mxf4nvf4.2x.e2m1.e2m1.ue8m0",
       "m16n8k64.mxf4nvf4.4x.e2m1.e2m1.ue4m3",
+      "m128n256k16.tcgen05.f16.bf16.bf16",
+      "m128n256k16.tcgen05.f16.f16.f16",
+      "m128n256k32.tcgen05.f8f6f4.e4m3.e4m3",
+      "m128n256k32.tcgen05.f8f6f4.e4m3.e5m2",
+      "m128n256k32.tcgen05.f8f6f4.e5m2.e4m3",
+      "m128n256k32.tcgen05.f8f6f4.e5m2.e5m2",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e4m3.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e5m2.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e2m1.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e4m3.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e5m2.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e2m1.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e4m3.ue8m0",
+      "m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e5m2.ue8m0",
+      "m128n256k64.tcgen05.mxf4nvf4.block32.e2m1.e2m1.ue8m0",
+      "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue8m0",
+      "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue4m3",
   };
   EXPECT_EQ(names, expected);
 }
@@ -117,10 +143,20 @@ TEST(MmaAtomsTest, NamesSayWhatTheFieldsSay) {
   for (const MmaAtom &atom : getMmaAtoms()) {
     std::string name = "m" + std::to_string(atom.m) + "n" +
                        std::to_string(atom.n) + "k" + std::to_string(atom.k);
+    bool isTensor = atom.issuer == MmaIssuer::Thread;
+    if (isTensor)
+      name += ".tcgen05";
     if (atom.kind == BlockScaleKind::Mxf8f6f4)
-      name += ".mxf8f6f4." + std::to_string(atom.scaleVecSize) + "x";
+      name += ".mxf8f6f4";
     if (atom.kind == BlockScaleKind::Mxf4nvf4)
-      name += ".mxf4nvf4." + std::to_string(atom.scaleVecSize) + "x";
+      name += ".mxf4nvf4";
+    if (atom.kind == BlockScaleKind::F16)
+      name += ".f16";
+    if (atom.kind == BlockScaleKind::F8f6f4)
+      name += ".f8f6f4";
+    if (atom.isBlockScaled())
+      name += isTensor ? ".block" + std::to_string(atom.blockSize)
+                       : "." + std::to_string(atom.scaleVecSize) + "x";
     name += "." + getFormatInfo(atom.lhsFormat).ptxName.str();
     name += "." + getFormatInfo(atom.rhsFormat).ptxName.str();
     if (atom.scaleFormat == EF::F8E8M0FNU)
@@ -135,7 +171,8 @@ TEST(MmaAtomsTest, NamesSayWhatTheFieldsSay) {
 }
 
 TEST(MmaAtomsTest, PropertiesFollowTheKind) {
-  for (const MmaAtom &atom : getMmaAtoms()) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Warp)) {
+    const MmaAtom &atom = *entry;
     SCOPED_TRACE(atom.name.str());
     EXPECT_EQ(atom.m, 16u);
     EXPECT_EQ(atom.n, 8u);
@@ -143,7 +180,6 @@ TEST(MmaAtomsTest, PropertiesFollowTheKind) {
     EXPECT_EQ(atom.rhsSpace, OperandSpace::Registers);
     EXPECT_EQ(atom.accSpace, OperandSpace::Registers);
     EXPECT_EQ(atom.scaleSpace, OperandSpace::Registers);
-    EXPECT_EQ(atom.issuer, MmaIssuer::Warp);
     EXPECT_EQ(atom.completion, MmaCompletion::InOrder);
     // Both operands of an instruction fill 32 bytes of K.
     EXPECT_EQ(atom.k * atom.lhsContainerBits, 256u);
@@ -176,12 +212,62 @@ TEST(MmaAtomsTest, PropertiesFollowTheKind) {
   }
 }
 
+TEST(MmaAtomsTest, PropertiesOfTensorMemory) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Thread)) {
+    const MmaAtom &atom = *entry;
+    SCOPED_TRACE(atom.name.str());
+    EXPECT_EQ(atom.m, 128u);
+    EXPECT_EQ(atom.n, 256u);
+    EXPECT_EQ(atom.lhsSpace, OperandSpace::SharedDescriptor);
+    EXPECT_EQ(atom.rhsSpace, OperandSpace::SharedDescriptor);
+    EXPECT_EQ(atom.accSpace, OperandSpace::TensorMemory);
+    EXPECT_EQ(atom.scaleSpace, OperandSpace::TensorMemory);
+    EXPECT_EQ(atom.completion, MmaCompletion::MbarrierCommit);
+    EXPECT_EQ(atom.capability, Capability::Tcgen05);
+    EXPECT_EQ(atom.emission, atom.isBlockScaled()
+                                 ? MmaEmission::Tcgen05BlockScale
+                                 : MmaEmission::Tcgen05);
+    EXPECT_EQ(atom.k * atom.lhsContainerBits, 256u);
+    EXPECT_EQ(atom.k * atom.rhsContainerBits, 256u);
+    EXPECT_EQ(atom.lhs, LinearLayout());
+    EXPECT_EQ(atom.rhs, LinearLayout());
+
+    ASSERT_EQ(atom.acc.getDomain(), (Space{{"column", 8}, {"lane", 7}}));
+    ASSERT_EQ(atom.acc.getCodomain(), (Space{{"d1", 8}, {"d0", 7}}));
+    for (unsigned m = 0; m < 128; ++m)
+      for (unsigned n = 0; n < 256; ++n)
+        ASSERT_EQ(atom.acc(m << 8 | n), m * 256 + n);
+
+    if (!atom.isBlockScaled()) {
+      EXPECT_EQ(atom.blockSize, 0u);
+      EXPECT_EQ(atom.scaleVecSize, 0u);
+      EXPECT_EQ(atom.lhsScale, LinearLayout());
+      EXPECT_EQ(atom.rhsScale, LinearLayout());
+      continue;
+    }
+    EXPECT_EQ(atom.blockSize * atom.scaleVecSize, atom.k);
+    for (ElementFormat format : {atom.lhsFormat, atom.rhsFormat})
+      EXPECT_TRUE(isLegalBlockScale(format, *atom.scaleFormat, atom.blockSize));
+    for (const LinearLayout *scale : {&atom.lhsScale, &atom.rhsScale}) {
+      ASSERT_EQ(scale->getDomain(),
+                (Space{{"byte", 2}, {"column", 2}, {"lane", 7}}));
+      ASSERT_EQ(scale->getCodomain(), (Space{{"d1", 2}, {"d0", 7}}));
+      for (unsigned lane = 0; lane < 128; ++lane)
+        for (unsigned column = 0; column < 4; ++column)
+          for (unsigned byte = 0; byte < 4; ++byte)
+            ASSERT_EQ((*scale)(lane << 4 | column << 2 | byte),
+                      (lane % 32 + 32 * column) * 4 + byte);
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
 
 TEST(MmaAtomsTest, LhsFragmentOfEveryInstruction) {
-  for (const MmaAtom &atom : getMmaAtoms()) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Warp)) {
+    const MmaAtom &atom = *entry;
     OperandFormulas f = operandFormulas(atom);
     ASSERT_EQ(f.k, atom.k);
     checkFragment(atom.name, atom.lhs, 4 * f.perWord, 16, f.k,
@@ -194,7 +280,8 @@ TEST(MmaAtomsTest, LhsFragmentOfEveryInstruction) {
 }
 
 TEST(MmaAtomsTest, RhsFragmentOfEveryInstruction) {
-  for (const MmaAtom &atom : getMmaAtoms()) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Warp)) {
+    const MmaAtom &atom = *entry;
     OperandFormulas f = operandFormulas(atom);
     checkFragment(atom.name, atom.rhs, 2 * f.perWord, f.k, 8,
                   [&](unsigned lane, unsigned i) -> Position {
@@ -206,8 +293,8 @@ TEST(MmaAtomsTest, RhsFragmentOfEveryInstruction) {
 }
 
 TEST(MmaAtomsTest, AccFragmentOfEveryInstruction) {
-  for (const MmaAtom &atom : getMmaAtoms())
-    checkFragment(atom.name, atom.acc, 4, 16, 8,
+  for (const MmaAtom *atom : atomsOf(MmaIssuer::Warp))
+    checkFragment(atom->name, atom->acc, 4, 16, 8,
                   [&](unsigned lane, unsigned i) -> Position {
                     unsigned g = lane >> 2, t = lane & 3;
                     return {g + 8 * (i >> 1), 2 * t + (i & 1)};
@@ -215,15 +302,16 @@ TEST(MmaAtomsTest, AccFragmentOfEveryInstruction) {
 }
 
 TEST(MmaAtomsTest, EveryElementIsHeldOnce) {
-  for (const MmaAtom &atom : getMmaAtoms())
-    for (const LinearLayout *layout : {&atom.lhs, &atom.rhs, &atom.acc}) {
-      EXPECT_TRUE(layout->isSurjective()) << atom.name.str();
-      EXPECT_TRUE(layout->isInjective()) << atom.name.str();
+  for (const MmaAtom *atom : atomsOf(MmaIssuer::Warp))
+    for (const LinearLayout *layout : {&atom->lhs, &atom->rhs, &atom->acc}) {
+      EXPECT_TRUE(layout->isSurjective()) << atom->name.str();
+      EXPECT_TRUE(layout->isInjective()) << atom->name.str();
     }
 }
 
 TEST(MmaAtomsTest, ScalesComeFromTheLanesThatTheHardwareReads) {
-  for (const MmaAtom &atom : getMmaAtoms()) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Warp)) {
+    const MmaAtom &atom = *entry;
     if (!atom.isBlockScaled())
       continue;
     SCOPED_TRACE(atom.name.str());
@@ -249,7 +337,8 @@ TEST(MmaAtomsTest, ScalesComeFromTheLanesThatTheHardwareReads) {
 }
 
 TEST(MmaAtomsTest, OtherLanesReplicateARightScale) {
-  for (const MmaAtom &atom : getMmaAtoms()) {
+  for (const MmaAtom *entry : atomsOf(MmaIssuer::Warp)) {
+    const MmaAtom &atom = *entry;
     if (!atom.isBlockScaled())
       continue;
     SCOPED_TRACE(atom.name.str());
@@ -273,6 +362,11 @@ std::string selected(MmaQuery query, StringRef targetName) {
   return atom ? atom->name.str() : "none";
 }
 
+std::string selectedTensor(MmaQuery query, StringRef targetName) {
+  const MmaAtom *atom = selectTensorAtom(query, target(targetName));
+  return atom ? atom->name.str() : "none";
+}
+
 MmaQuery scaled(EF lhs, EF rhs, EF scale, unsigned blockSize) {
   return {lhs, rhs, scale, scale, blockSize};
 }
@@ -281,13 +375,20 @@ MmaQuery unscaled(EF lhs, EF rhs) {
   return {lhs, rhs, std::nullopt, std::nullopt, 0};
 }
 
-/// Calls `body` for each target and whether it has warp-level block scale.
+/// Calls `body` for each target and whether it has warp-level block scale, and
+/// multiplies of tensor memory.
 void forEachTarget(
-    llvm::function_ref<void(StringRef name, bool blockScale)> body) {
-  for (const TargetInfo &info : getTargets())
-    body(info.name, llvm::is_contained<StringRef>(
-                        {"sm_120a", "sm_120f", "sm_121a", "sm_121f"},
-                        StringRef(info.name)));
+    llvm::function_ref<void(StringRef name, bool blockScale, bool tensorMemory)>
+        body) {
+  for (const TargetInfo &info : getTargets()) {
+    StringRef name = info.name;
+    body(name,
+         llvm::is_contained<StringRef>(
+             {"sm_120a", "sm_120f", "sm_121a", "sm_121f"}, name),
+         llvm::is_contained<StringRef>(
+             {"sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f"},
+             name));
+  }
 }
 
 TEST(MmaSelectionTest, ScaledPairsOnEveryTarget) {
@@ -316,9 +417,52 @@ TEST(MmaSelectionTest, ScaledPairsOnEveryTarget) {
       {scaled(EF::F4E2M1FN, EF::F8E5M2, EF::F8E8M0FNU, 32),
        "m16n8k32.mxf8f6f4.1x.e2m1.e5m2.ue8m0"},
   };
-  forEachTarget([&](StringRef name, bool blockScale) {
+  forEachTarget([&](StringRef name, bool blockScale, bool) {
     for (const auto &[query, atom] : expected)
       EXPECT_EQ(selected(query, name), blockScale ? atom : "none")
+          << name.str() << " " << atom.str();
+  });
+}
+
+TEST(MmaSelectionTest, TensorMemoryOnEveryTarget) {
+  const std::pair<MmaQuery, StringRef> expected[] = {
+      {scaled(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E4M3FN, 16),
+       "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue4m3"},
+      {scaled(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32),
+       "m128n256k64.tcgen05.mxf4nvf4.block32.e2m1.e2m1.ue8m0"},
+      // Issued once, unlike the warp-level one.
+      {scaled(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E8M0FNU, 16),
+       "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue8m0"},
+      {scaled(EF::F8E4M3FN, EF::F8E4M3FN, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e4m3.ue8m0"},
+      {scaled(EF::F8E4M3FN, EF::F8E5M2, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e5m2.ue8m0"},
+      {scaled(EF::F8E5M2, EF::F8E4M3FN, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e4m3.ue8m0"},
+      {scaled(EF::F8E5M2, EF::F8E5M2, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e5m2.ue8m0"},
+      {scaled(EF::F8E4M3FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e2m1.ue8m0"},
+      {scaled(EF::F8E5M2, EF::F4E2M1FN, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e5m2.e2m1.ue8m0"},
+      {scaled(EF::F4E2M1FN, EF::F8E4M3FN, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e4m3.ue8m0"},
+      {scaled(EF::F4E2M1FN, EF::F8E5M2, EF::F8E8M0FNU, 32),
+       "m128n256k32.tcgen05.mxf8f6f4.block32.e2m1.e5m2.ue8m0"},
+      {unscaled(EF::BF16, EF::BF16), "m128n256k16.tcgen05.f16.bf16.bf16"},
+      {unscaled(EF::F16, EF::F16), "m128n256k16.tcgen05.f16.f16.f16"},
+      {unscaled(EF::F8E4M3FN, EF::F8E4M3FN),
+       "m128n256k32.tcgen05.f8f6f4.e4m3.e4m3"},
+      {unscaled(EF::F8E4M3FN, EF::F8E5M2),
+       "m128n256k32.tcgen05.f8f6f4.e4m3.e5m2"},
+      {unscaled(EF::F8E5M2, EF::F8E4M3FN),
+       "m128n256k32.tcgen05.f8f6f4.e5m2.e4m3"},
+      {unscaled(EF::F8E5M2, EF::F8E5M2),
+       "m128n256k32.tcgen05.f8f6f4.e5m2.e5m2"},
+  };
+  forEachTarget([&](StringRef name, bool, bool tensorMemory) {
+    for (const auto &[query, atom] : expected)
+      EXPECT_EQ(selectedTensor(query, name), tensorMemory ? atom : "none")
           << name.str() << " " << atom.str();
   });
 }
@@ -347,9 +491,12 @@ TEST(MmaSelectionTest, WhatNoInstructionMultipliesIsRefusedEverywhere) {
       unscaled(EF::F32, EF::F32),
       unscaled(EF::F8E8M0FNU, EF::F8E8M0FNU),
   };
-  forEachTarget([&](StringRef name, bool) {
-    for (const auto &[i, query] : llvm::enumerate(refused))
+  forEachTarget([&](StringRef name, bool, bool) {
+    for (const auto &[i, query] : llvm::enumerate(refused)) {
       EXPECT_EQ(selected(query, name), "none") << name.str() << ", query " << i;
+      EXPECT_EQ(selectedTensor(query, name), "none")
+          << name.str() << ", query " << i;
+    }
   });
 }
 
@@ -383,9 +530,10 @@ TEST(MmaSelectionTest, PlainSixteenBitMultipliesAreEverywhere) {
 }
 
 TEST(MmaSelectionTest, NativeScaledFormatsOfATarget) {
-  forEachTarget([&](StringRef name, bool blockScale) {
+  forEachTarget([&](StringRef name, bool blockScale, bool tensorMemory) {
+    bool isNative = blockScale || tensorMemory;
     std::vector<MmaQuery> natives = nativeScaledFormats(target(name));
-    EXPECT_EQ(natives.size(), blockScale ? 11u : 0u) << name.str();
+    EXPECT_EQ(natives.size(), isNative ? 11u : 0u) << name.str();
     auto has = [&](EF lhs, EF rhs, EF scale, unsigned blockSize) {
       return llvm::any_of(natives, [&](const MmaQuery &query) {
         return query.lhs == lhs && query.rhs == rhs &&
@@ -393,10 +541,10 @@ TEST(MmaSelectionTest, NativeScaledFormatsOfATarget) {
                query.blockSize == blockSize;
       });
     };
-    EXPECT_EQ(has(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E4M3FN, 16), blockScale);
-    EXPECT_EQ(has(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32), blockScale);
-    EXPECT_EQ(has(EF::F8E4M3FN, EF::F8E4M3FN, EF::F8E8M0FNU, 32), blockScale);
-    EXPECT_EQ(has(EF::F8E4M3FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32), blockScale);
+    EXPECT_EQ(has(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E4M3FN, 16), isNative);
+    EXPECT_EQ(has(EF::F4E2M1FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32), isNative);
+    EXPECT_EQ(has(EF::F8E4M3FN, EF::F8E4M3FN, EF::F8E8M0FNU, 32), isNative);
+    EXPECT_EQ(has(EF::F8E4M3FN, EF::F4E2M1FN, EF::F8E8M0FNU, 32), isNative);
   });
 }
 
@@ -404,8 +552,8 @@ TEST(MmaSelectionTest, OneQueryHasOneAnswer) {
   llvm::ArrayRef<MmaAtom> atoms = getMmaAtoms();
   for (const MmaAtom &a : atoms)
     for (const MmaAtom &b : atoms)
-      EXPECT_FALSE(&a != &b && a.lhsFormat == b.lhsFormat &&
-                   a.rhsFormat == b.rhsFormat &&
+      EXPECT_FALSE(&a != &b && a.issuer == b.issuer &&
+                   a.lhsFormat == b.lhsFormat && a.rhsFormat == b.rhsFormat &&
                    a.scaleFormat == b.scaleFormat && a.blockSize == b.blockSize)
           << a.name.str() << " and " << b.name.str();
 }
