@@ -316,7 +316,8 @@ void PipelineLoops::runOnOperation() {
       all += getStageBytes(staged);
     // What is there besides has been filled before the loops.
     kernel.walk([&](AllocBufferOp op) {
-      budget -= op.getResult().getType().getSlotStride();
+      BufferType type = op.getResult().getType();
+      budget -= type.getSlotStride() * type.getNumSlots();
     });
     budget += all;
     for (StagedLoop &staged : loops) {

@@ -305,12 +305,17 @@ void RoleBuilder::emitCopiers() {
       earlier = branch.getResult(0);
     }
   }
-  // Every arrival has come when the barriers end: those at slots that were
-  // never filled are in no need of any.
-  for (unsigned i = 0; i < slots; ++i) {
-    WaitBarrierOp::create(builder, loc, empty, toIndex(slot), parity);
-    slot = advance(slot, &parity);
-  }
+  // Every arrival has come when the barriers end: one round more, in which a
+  // slot that was never filled is empty from the start.
+  auto round = scf::ForOp::create(builder, loc, number(0), number(slots),
+                                  number(1), ValueRange{slot, parity});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(round.getBody());
+  slot = round.getRegionIterArg(0);
+  parity = round.getRegionIterArg(1);
+  WaitBarrierOp::create(builder, loc, empty, toIndex(slot), parity);
+  slot = advance(slot, &parity);
+  scf::YieldOp::create(builder, loc, ValueRange{slot, parity});
 }
 
 void RoleBuilder::emitIssuer() {

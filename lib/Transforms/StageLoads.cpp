@@ -320,6 +320,10 @@ void StageLoads::runOnOperation() {
     return;
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {
     int64_t room = getBufferBudget(kernel, **info);
+    kernel.walk([&](AllocBufferOp op) {
+      BufferType type = op.getResult().getType();
+      room -= type.getSlotStride() * type.getNumSlots();
+    });
     SmallVector<scf::ForOp> loops;
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     // Inner loops come first.
