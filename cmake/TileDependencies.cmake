@@ -20,10 +20,13 @@ set(TILE_MAY_LINK_TileCodegen TileConversion TileDialect TileFormats TileLayout
 set(TILE_MAY_LINK_TileTools TileFormats MLIR)
 set(TILE_MAY_LINK_TileEmulatorTools TileEmulator TileEmulatorSyntax TileFormats
     TileTools MLIR)
+# What a compiled kernel says of its tensor maps, as the emulator and the driver
+# take it.
+set(TILE_MAY_LINK_TileLaunch TileEmulator TileEmulatorSyntax TileFormats)
 # The runtime brings them together; nothing above but its C face may know it.
 set(TILE_MAY_LINK_TileRuntime TileCodegen TileConversion TileDialect TileEmulator
     TileEmulatorSyntax TileFormats TileLayout TilePtxas TileReference TileTarget
-    TileTools TileTransforms MLIR)
+    TileLaunch TileTools TileTransforms MLIR)
 set(TILE_MAY_LINK_TileCAPI TileRuntime ${TILE_MAY_LINK_TileRuntime})
 
 # Every target that `library` links, directly or not, in `out`.

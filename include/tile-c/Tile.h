@@ -411,6 +411,11 @@ tileCompileOptionsSetUnpackAhead(TileCompileOptions *options,
                                  const char *value);
 TILE_C_API const char *
 tileCompileOptionsGetUnpackAhead(const TileCompileOptions *options);
+/** Whether whole tiles are copied by tensor maps where the target, the kernel
+ * and its promises allow it; a launch encodes them. false by default. */
+TILE_C_API TileError *tileCompileOptionsSetTma(TileCompileOptions *options,
+                                               bool value);
+TILE_C_API bool tileCompileOptionsGetTma(const TileCompileOptions *options);
 /** 88 is `.version 8.8`; 0, the default: the lowest that serves. */
 TILE_C_API TileError *
 tileCompileOptionsSetPtxVersion(TileCompileOptions *options, uint32_t value);
@@ -552,6 +557,22 @@ typedef struct TileMultiply {
   bool isNative; /**< Block scales go to the tensor core. */
 } TileMultiply;
 
+/** A tensor map that the PTX takes as a further parameter: 128 bytes, aligned
+ * to 64, behind those of the arguments. A launch makes them; who launches the
+ * PTX on their own encodes them, see docs/spec.md. */
+typedef struct TileTensorMap {
+  size_t size;        /**< Set by the caller. */
+  uint32_t parameter; /**< Of the PTX entry. */
+  uint32_t argument;  /**< An array, among the kernel's parameters. */
+  uint32_t rank;      /**< As many of the next two count. */
+  /** Dimensions of the array as the map has them, outermost first. */
+  uint32_t dims[5];
+  uint32_t box[5];  /**< Elements of `type` along each of `dims`. */
+  uint32_t swizzle; /**< 0, 32, 64 or 128 bytes. */
+  const char *type; /**< "u8", "u16", "b4x16" or "b4x16_p64". */
+  const char *fill; /**< "zero". */
+} TileTensorMap;
+
 /** What a block takes of a multiprocessor, as ptxas reports it. */
 typedef struct TileResources {
   size_t size;        /**< Set by the caller. */
@@ -583,6 +604,11 @@ TILE_C_API TileString tileKernelGetPtx(const TileKernel *kernel);
 /** Threads of a block, along x, and bytes of dynamic shared memory. */
 TILE_C_API uint32_t tileKernelGetBlockThreads(const TileKernel *kernel);
 TILE_C_API uint32_t tileKernelGetSharedBytes(const TileKernel *kernel);
+/** The tensor maps that the PTX takes. */
+TILE_C_API size_t tileKernelGetNumTensorMaps(const TileKernel *kernel);
+/** Reads one; false beyond the last. */
+TILE_C_API bool tileKernelGetTensorMap(const TileKernel *kernel, size_t index,
+                                       TileTensorMap *map);
 /** That PTX, assembled. Needs ptxas; the first call runs it. */
 TILE_C_API TileError *tileKernelGetCubin(const TileKernel *kernel,
                                          TileText **cubin);

@@ -104,6 +104,7 @@ TILE_OPTION(NumStages, numStages, uint32_t)
 TILE_OPTION(GroupPrograms, groupPrograms, uint32_t)
 TILE_OPTION(PtxVersion, ptxVersion, uint32_t)
 TILE_OPTION(LineInfo, lineInfo, bool)
+TILE_OPTION(Tma, tma, bool)
 
 #undef TILE_STRING_OPTION
 #undef TILE_OPTION

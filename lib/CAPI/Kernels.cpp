@@ -64,6 +64,27 @@ uint32_t tileKernelGetSharedBytes(const TileKernel *kernel) {
   return kernel ? kernel->kernel.getSharedBytes() : 0;
 }
 
+size_t tileKernelGetNumTensorMaps(const TileKernel *kernel) {
+  return kernel ? kernel->kernel.getTensorMaps().size() : 0;
+}
+
+bool tileKernelGetTensorMap(const TileKernel *kernel, size_t index,
+                            TileTensorMap *map) {
+  if (index >= tileKernelGetNumTensorMaps(kernel))
+    return false;
+  const runtime::TensorMap &source = kernel->kernel.getTensorMaps()[index];
+  TileTensorMap value = {};
+  value.parameter = source.parameter;
+  value.argument = source.argument;
+  value.rank = static_cast<uint32_t>(source.dims.size());
+  std::copy(source.dims.begin(), source.dims.end(), value.dims);
+  std::copy(source.box.begin(), source.box.end(), value.box);
+  value.swizzle = source.swizzle;
+  value.type = source.type.c_str();
+  value.fill = source.fill.c_str();
+  return write(map, value);
+}
+
 static TileError *give(runtime::Expected<std::string> text, TileText **out) {
   if (!text)
     return makeError(std::move(text).error());

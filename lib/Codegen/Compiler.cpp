@@ -157,7 +157,16 @@ void tile::buildPipeline(OpPassManager &passes, const CompileOptions &options,
     passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
 }
 
-/// The launch lines that distribution wrote as module-level assembly.
+/// Numbers with an `x` between them.
+static std::vector<unsigned> readExtents(StringRef text) {
+  std::vector<unsigned> extents;
+  for (StringRef part : llvm::split(text, 'x'))
+    part.getAsInteger(10, extents.emplace_back());
+  return extents;
+}
+
+/// The lines that distribution wrote as module-level assembly: one for each
+/// kernel, and behind it one for each tensor map that the kernel takes.
 static std::vector<KernelLaunchInfo> readLaunchInfo(ModuleOp module) {
   std::vector<KernelLaunchInfo> kernels;
   auto lines = module->getAttrOfType<ArrayAttr>(
@@ -165,18 +174,39 @@ static std::vector<KernelLaunchInfo> readLaunchInfo(ModuleOp module) {
   if (!lines)
     return kernels;
   for (auto line : lines.getAsRange<StringAttr>()) {
-    KernelLaunchInfo info;
-    SmallVector<StringRef> fields;
-    line.getValue().split(fields, ' ');
-    for (StringRef field : fields) {
-      if (field.consume_front("entry="))
-        info.entry = field.str();
-      else if (field.consume_front("block="))
-        field.split(',').first.getAsInteger(10, info.blockThreads);
-      else if (field.consume_front("shared="))
-        field.getAsInteger(10, info.sharedBytes);
+    StringRef text = line.getValue();
+    const bool isMap = text.consume_front("// tile.tensor_map ");
+    if (!isMap || kernels.empty())
+      kernels.emplace_back();
+    KernelLaunchInfo &info = kernels.back();
+    TensorMapParameter map;
+    for (StringRef field : llvm::split(text, ' ')) {
+      auto [key, value] = field.split('=');
+      if (isMap) {
+        if (key == "param")
+          value.getAsInteger(10, map.parameter);
+        else if (key == "arg")
+          value.getAsInteger(10, map.argument);
+        else if (key == "box")
+          map.box = readExtents(value);
+        else if (key == "swizzle")
+          value.getAsInteger(10, map.swizzle); // "none" leaves 0
+        else if (key == "type")
+          map.type = value.str();
+        else if (key == "fill")
+          map.fill = value.str();
+        else if (key == "dims")
+          map.dims = readExtents(value);
+      } else if (key == "entry") {
+        info.entry = value.str();
+      } else if (key == "block") {
+        value.split(',').first.getAsInteger(10, info.blockThreads);
+      } else if (key == "shared") {
+        value.getAsInteger(10, info.sharedBytes);
+      }
     }
-    kernels.push_back(std::move(info));
+    if (isMap)
+      info.tensorMaps.push_back(std::move(map));
   }
   return kernels;
 }

@@ -2,6 +2,7 @@
 
 #include "CompiledCode.h"
 
+#include "tile/Launch/TensorMaps.h"
 #include "llvm/Support/Endian.h"
 
 #include <climits>
@@ -79,12 +80,24 @@ static void visit(Archive &archive, Multiply &multiply) {
 }
 
 template <typename Archive>
+static void visit(Archive &archive, TensorMapParameter &map) {
+  archive(map.parameter);
+  archive(map.argument);
+  archive(map.dims);
+  archive(map.box);
+  archive(map.swizzle);
+  archive(map.type);
+  archive(map.fill);
+}
+
+template <typename Archive>
 static void visit(Archive &archive, CompiledCode &code) {
   archive(code.target);
   archive(code.entry);
   archive(code.ptx);
   archive(code.blockThreads);
   archive(code.sharedBytes);
+  archive(code.tensorMaps);
   archive(code.remarks);
   archive(code.multiplies);
 }
@@ -144,7 +157,7 @@ static void visit(Archive &archive, KernelDescription &description) {
 //===----------------------------------------------------------------------===//
 
 /// Raised when a field is added, removed or given another meaning.
-static constexpr uint64_t kFormat = 1;
+static constexpr uint64_t kFormat = 2;
 
 namespace {
 
@@ -289,6 +302,23 @@ static bool isConsistent(const KernelDescription &description) {
          });
 }
 
+bool runtime::fits(const CompiledCode &code,
+                   const KernelDescription &description) {
+  for (auto [i, map] : enumerate(code.tensorMaps)) {
+    if (map.parameter != description.abi.size() + i ||
+        map.argument >= description.parameters.size())
+      return false;
+    const Parameter &array = description.parameters[map.argument];
+    if (!array.isArray)
+      return false;
+    if (llvm::Error error = validate(map, array.shape.size())) {
+      consumeError(std::move(error));
+      return false;
+    }
+  }
+  return true;
+}
+
 std::string runtime::serialize(const CompiledCode &code) {
   return std::move(Writer(Content::Code).add(code).text);
 }
@@ -329,7 +359,8 @@ runtime::deserializeKernel(StringRef text) {
   auto code = std::make_shared<CompiledCode>();
   reader(description);
   reader(*code);
-  if (!reader.succeeded() || !isConsistent(description))
+  if (!reader.succeeded() || !isConsistent(description) ||
+      !fits(*code, description))
     return std::nullopt;
   return std::make_pair(std::move(description), std::move(code));
 }

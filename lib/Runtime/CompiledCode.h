@@ -27,6 +27,7 @@ struct CompiledCode {
   std::string ptx;
   unsigned blockThreads = 0; ///< block = blockThreads,1,1
   unsigned sharedBytes = 0;  ///< dynamic shared memory
+  std::vector<TensorMapParameter> tensorMaps; ///< in order
   std::vector<Remark> remarks;
   std::vector<Multiply> multiplies;
 
@@ -67,10 +68,14 @@ struct KernelDescription {
   std::string module;
 };
 
+/// Whether the tensor maps of `code` are such as a kernel with this description
+/// can have.
+bool fits(const CompiledCode &code, const KernelDescription &description);
+
 /// The forms on disk. Any text that these functions did not write, in this
 /// version, reads as nullopt or as an object that they could have written:
-/// enumerators exist, each array has as many strides as extents, and `abi`
-/// names parameters and dimensions that there are.
+/// enumerators exist, each array has as many strides as extents, and `abi` and
+/// the tensor maps of a kernel name parameters and dimensions that there are.
 std::string serialize(const CompiledCode &code);
 std::string serialize(const CompiledCode::Assembled &assembled);
 std::string serialize(const KernelDescription &description,

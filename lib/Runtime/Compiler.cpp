@@ -52,7 +52,7 @@ static CacheKey getKey(std::string_view text, const std::string &name,
   key.add(options.specialize);
   key.add(options.numWarps).add(options.numStages).add(options.groupPrograms);
   key.add(options.mmaPath).add(options.fp4Cvt).add(options.unpackAhead);
-  key.add(options.ptxVersion).add(options.lineInfo);
+  key.add(options.tma).add(options.ptxVersion).add(options.lineInfo);
   key.add(static_cast<uint64_t>(options.assembler)).add(options.ptxas);
   return key.get();
 }

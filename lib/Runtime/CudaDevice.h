@@ -102,6 +102,9 @@ struct CudaModule {
   std::shared_ptr<CudaDevice> device;
   CudaModuleHandle module = nullptr;
   CudaFunction function = nullptr;
+  /// Zeros for tensor maps of arrays without elements; null where the code
+  /// takes no tensor maps.
+  std::shared_ptr<void> zeros;
 
   ~CudaModule();
 };

@@ -67,14 +67,17 @@ Status CudaDriver::load() {
                      (reason ? reason : "no reason given"));
   }
   const char *missing = nullptr;
-  auto find = [&](auto &call, const char *symbol) {
+  auto find = [&](auto &call, const char *symbol, bool isOptional) {
     void *address = dlsym(handle, symbol);
-    if (!address && !missing)
+    if (!address && !missing && !isOptional)
       missing = symbol;
     call.function = reinterpret_cast<decltype(call.function)>(address);
   };
-#define TILE_CUDA_FUNCTION(NAME, SYMBOL, ...) find(NAME, SYMBOL);
+#define TILE_CUDA_FUNCTION(NAME, SYMBOL, ...) find(NAME, SYMBOL, false);
   TILE_CUDA_FUNCTIONS(TILE_CUDA_FUNCTION)
+#undef TILE_CUDA_FUNCTION
+#define TILE_CUDA_FUNCTION(NAME, SYMBOL, ...) find(NAME, SYMBOL, true);
+  TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_FUNCTION)
 #undef TILE_CUDA_FUNCTION
   if (missing) {
     dlclose(handle);

@@ -114,6 +114,12 @@ constexpr int kCudaJitErrorLogBytes = 6;
   FUNCTION(cuEventElapsedTime, "cuEventElapsedTime", float *, CudaEventHandle, \
            CudaEventHandle)
 
+/// Functions that older drivers do not have; only some kernels need them.
+#define TILE_CUDA_OPTIONAL_FUNCTIONS(FUNCTION)                                 \
+  FUNCTION(cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled", void *, int,      \
+           unsigned, void *, const uint64_t *, const uint64_t *,               \
+           const uint32_t *, const uint32_t *, int, int, int, int)
+
 /// A function of the driver.
 template <typename... Parameters>
 struct CudaCall {
@@ -148,6 +154,7 @@ public:
 
 #define TILE_CUDA_FUNCTION(NAME, SYMBOL, ...) CudaCall<__VA_ARGS__> NAME{#NAME};
   TILE_CUDA_FUNCTIONS(TILE_CUDA_FUNCTION)
+  TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_FUNCTION)
 #undef TILE_CUDA_FUNCTION
 
 private:

@@ -2,6 +2,7 @@
 
 #include "CudaDevice.h"
 #include "KernelImpl.h"
+#include "TensorMaps.h"
 #include "tile/Codegen/KernelParameters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -85,6 +86,11 @@ Expected<std::shared_ptr<void>> CudaDevice::load(const LaunchRequest &request) {
   const Assembler assembler = request.kernel->getOptions().assembler;
   if (Status valid = checkCode(code, assembler); !valid)
     return std::move(valid).error();
+  if (!code.tensorMaps.empty() && !driver.cuTensorMapEncodeTiled.function)
+    return Error(ErrorCode::Unavailable,
+                 "the CUDA driver has no function 'cuTensorMapEncodeTiled', "
+                 "which kernel '" +
+                     code.entry + "' needs for its tensor maps; it is too old");
 
   // PTX is text, which the driver assembles; a cubin is ready.
   const void *image = code.ptx.c_str();
@@ -136,6 +142,14 @@ Expected<std::shared_ptr<void>> CudaDevice::load(const LaunchRequest &request) {
   });
   if (!done)
     return std::move(done).error();
+  if (!code.tensorMaps.empty()) {
+    Expected<std::shared_ptr<void>> zeros = allocate(kEmptyTensorBytes);
+    if (!zeros)
+      return extend(zeros.error(), "; it is for kernel '" + code.entry + "'");
+    if (Status filled = fill(zeros->get(), 0, kEmptyTensorBytes); !filled)
+      return std::move(filled).error();
+    loaded->zeros = std::move(*zeros);
+  }
   return std::shared_ptr<void>(std::move(loaded));
 }
 
@@ -151,6 +165,57 @@ CudaDevice::prepare(const LaunchRequest &request) {
 //===----------------------------------------------------------------------===//
 // Launching
 //===----------------------------------------------------------------------===//
+
+namespace {
+/// A tensor map as a kernel gets it.
+struct alignas(128) CudaTensorMap {
+  uint8_t bytes[emulator::kTensorMapBytes];
+};
+} // namespace
+
+/// `CUtensorMapDataType` of an element type.
+static int getDataType(emulator::TensorMap::Element element) {
+  using Element = emulator::TensorMap::Element;
+  switch (element) {
+  case Element::U16:
+    return 1;
+  case Element::B4x16:
+    return 13;
+  case Element::B4x16P64:
+    return 14;
+  default:
+    return 0; // bytes: no kernel has another
+  }
+}
+
+/// Lets the driver encode the tensor maps of a launch. Requires: the device's
+/// context is current.
+static Expected<std::vector<CudaTensorMap>>
+encodeTensorMaps(const CudaDriver &driver, const CudaPurpose &purpose,
+                 const LaunchRequest &request,
+                 llvm::ArrayRef<CudaAddress> addresses, CudaAddress zeros) {
+  std::vector<CudaTensorMap> objects;
+  auto maps = makeTensorMaps(*request.kernel, *request.code, request.arguments,
+                             addresses, zeros);
+  if (!maps)
+    return std::move(maps).error();
+  objects.resize(maps->size());
+  for (auto [map, object] : llvm::zip_equal(*maps, objects))
+    // Swizzles, promotions and fills have the driver's numbers.
+    if (Status done = driver.call(
+            driver.cuTensorMapEncodeTiled, purpose,
+            static_cast<void *>(object.bytes), getDataType(map.element),
+            map.rank, reinterpret_cast<void *>(map.address),
+            const_cast<const uint64_t *>(map.extents.data()),
+            const_cast<const uint64_t *>(map.strides.data()),
+            const_cast<const uint32_t *>(map.box.data()),
+            const_cast<const uint32_t *>(map.elementStrides.data()),
+            static_cast<int>(map.interleave), static_cast<int>(map.swizzle),
+            static_cast<int>(map.l2Promotion), static_cast<int>(map.fill));
+        !done)
+      return std::move(done).error();
+  return objects;
+}
 
 Status CudaDevice::enqueue(const CudaModule &module,
                            const LaunchRequest &request,
@@ -172,8 +237,15 @@ Status CudaDevice::enqueue(const CudaModule &module,
   SmallVector<void *> pointers;
   for (uint64_t &value : values)
     pointers.push_back(&value);
-
   const CompiledCode &code = *request.code;
+  auto maps =
+      encodeTensorMaps(driver, getPurpose(&code.entry), request, addresses,
+                       reinterpret_cast<CudaAddress>(module.zeros.get()));
+  if (!maps)
+    return std::move(maps).error();
+  for (CudaTensorMap &map : *maps)
+    pointers.push_back(&map);
+
   return driver.call(driver.cuLaunchKernel, getPurpose(&code.entry),
                      module.function, static_cast<unsigned>(request.grid.x),
                      static_cast<unsigned>(request.grid.y),

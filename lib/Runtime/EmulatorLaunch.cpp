@@ -3,6 +3,7 @@
 #include "DeviceImpl.h"
 #include "Gate.h"
 #include "KernelImpl.h"
+#include "TensorMaps.h"
 #include "tile/Codegen/KernelParameters.h"
 #include "tile/Emulator/Emulator.h"
 #include "llvm/Support/Endian.h"
@@ -48,19 +49,46 @@ static Expected<std::vector<uint64_t>> mapArrays(emulator::Memory &memory,
       continue;
     }
     const Parameter &parameter = request.kernel->getDescription().parameters[i];
+    uint64_t alignment = kAlignment;
+    for (const TensorMapParameter &map : request.code->tensorMaps)
+      if (map.argument == i)
+        alignment = std::max<uint64_t>(alignment, getTensorMapAlignment(map));
     llvm::Expected<uint64_t> address =
         memory.map(request.kernel->getArgumentName(i),
                    {static_cast<uint8_t *>(array->data),
                     static_cast<size_t>(array->getSpanBytes())},
                    parameter.isWritten ? emulator::Memory::Access::ReadWrite
                                        : emulator::Memory::Access::ReadOnly,
-                   kAlignment);
+                   alignment);
     if (!address)
       return Error(ErrorCode::InvalidArgument,
                    llvm::toString(address.takeError()));
     addresses.push_back(*address);
   }
   return addresses;
+}
+
+/// The objects of the launch's tensor maps; maps `zeros` for arrays without
+/// elements.
+static Expected<std::vector<emulator::TensorMapObject>>
+encodeTensorMaps(emulator::Memory &memory, const LaunchRequest &request,
+                 llvm::ArrayRef<uint64_t> addresses,
+                 llvm::MutableArrayRef<uint8_t> zeros) {
+  std::vector<emulator::TensorMapObject> objects;
+  if (request.code->tensorMaps.empty())
+    return objects;
+  llvm::Expected<uint64_t> zerosAddress = memory.map(
+      "zeros", zeros, emulator::Memory::Access::ReadOnly, kEmptyTensorBytes);
+  if (!zerosAddress)
+    return Error(ErrorCode::OutOfMemory,
+                 llvm::toString(zerosAddress.takeError()));
+  auto maps = makeTensorMaps(*request.kernel, *request.code, request.arguments,
+                             addresses, *zerosAddress);
+  if (!maps)
+    return std::move(maps).error();
+  for (const emulator::TensorMap &map : *maps)
+    objects.push_back(llvm::cantFail(map.encode()));
+  return objects;
 }
 
 static emulator::LaunchOptions getOptions(const LaunchRequest &request) {
@@ -111,6 +139,12 @@ Status tile::runtime::launchOnEmulator(const LaunchRequest &request) {
     bytes.push_back({reinterpret_cast<const uint8_t *>(&values[i]),
                      description.abi[i].bytes});
   }
+  uint8_t zeros[kEmptyTensorBytes] = {};
+  auto maps = encodeTensorMaps(memory, request, *addresses, zeros);
+  if (!maps)
+    return std::move(maps).error();
+  for (const emulator::TensorMapObject &map : *maps)
+    bytes.push_back(map);
   llvm::Expected<emulator::LaunchResult> result = (*module)->launch(
       request.code->entry, memory, bytes, getOptions(request));
   if (result)

@@ -457,6 +457,7 @@ static tile::CompileOptions getOptions(const KernelDescription &description,
   result.groupPrograms = options.groupPrograms;
   result.fp4Cvt = options.fp4Cvt;
   result.unpackAhead = options.unpackAhead;
+  result.tma = options.tma;
   result.ptxVersion = options.ptxVersion;
   result.lineInfo = options.lineInfo;
   result.cancel = options.cancel;
@@ -519,6 +520,7 @@ tile::runtime::compileKernel(const KernelDescription &description,
       continue;
     code->blockThreads = info.blockThreads;
     code->sharedBytes = info.sharedBytes;
+    code->tensorMaps = info.tensorMaps;
   }
   code->multiplies = getMultiplies(code->remarks);
   return code;

@@ -5,6 +5,7 @@
 #include "DeviceImpl.h"
 #include "Frontend.h"
 #include "KernelImpl.h"
+#include "TensorMaps.h"
 
 #include <algorithm>
 
@@ -63,6 +64,9 @@ const std::vector<Remark> &Kernel::getRemarks() const {
 const std::vector<Multiply> &Kernel::getMultiplies() const {
   return impl->getBase()->multiplies;
 }
+const std::vector<TensorMap> &Kernel::getTensorMaps() const {
+  return impl->getTensorMaps();
+}
 unsigned Kernel::getNumVariants() const { return impl->getNumVariants(); }
 
 Expected<std::string> Kernel::getCubin() const {
@@ -90,12 +94,28 @@ Expected<std::vector<Stage>> Kernel::getStages() const {
   return stages;
 }
 
+/// What a launch with these arguments runs: the variant for them, or the code
+/// for all where an array is not aligned as the variant's tensor maps need it.
+static Expected<std::shared_ptr<const CompiledCode>>
+chooseCode(KernelImpl &kernel, const std::vector<CheckedArgument> &arguments) {
+  auto code = kernel.getVariant(kernel.getDivisors(arguments));
+  if (!code)
+    return code;
+  Status fits = checkTensorMaps(kernel, **code, arguments);
+  if (fits)
+    return code;
+  const std::shared_ptr<const CompiledCode> &base = kernel.getBase();
+  if (*code != base && checkTensorMaps(kernel, *base, arguments))
+    return base;
+  return std::move(fits).error();
+}
+
 Expected<std::string>
 Kernel::getPtxFor(const std::vector<Argument> &arguments) const {
   auto checked = impl->check(arguments, /*device=*/nullptr, {});
   if (!checked)
     return std::move(checked).error();
-  auto code = impl->getVariant(impl->getDivisors(*checked));
+  auto code = chooseCode(*impl, *checked);
   if (!code)
     return std::move(code).error();
   return (*code)->ptx;
@@ -136,7 +156,7 @@ prepare(const std::shared_ptr<KernelImpl> &kernel, DeviceImpl &device,
   request.grid = grid;
   request.options = options;
   if (device.getKind() != Device::Kind::Reference) {
-    auto code = kernel->getVariant(kernel->getDivisors(*checked));
+    auto code = chooseCode(*kernel, *checked);
     if (!code)
       return std::move(code).error();
     request.code = std::move(*code);

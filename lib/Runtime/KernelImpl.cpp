@@ -30,6 +30,9 @@ KernelImpl::KernelImpl(std::shared_ptr<CodeStore> store, CacheKey key,
     for (const std::string &text : parameter.extents)
       rules.push_back(SymbolicExtent::parse(text).value_or(SymbolicExtent()));
   }
+  for (const TensorMapParameter &map : this->base->tensorMaps)
+    tensorMaps.push_back({map.parameter, map.argument, map.dims, map.box,
+                          map.swizzle, map.type, map.fill});
 }
 
 KernelImpl::~KernelImpl() = default;
@@ -69,7 +72,8 @@ KernelImpl::makeVariant(const Divisors &divisors) {
     builder.add(divisor);
   const CacheKey variantKey = builder.get();
   if (std::optional<std::string> entry = store->disk.read(variantKey)) {
-    if (auto code = deserializeCode(*entry)) {
+    if (auto code = deserializeCode(*entry);
+        code && fits(**code, description)) {
       ++store->diskHits;
       return std::shared_ptr<const CompiledCode>(std::move(*code));
     }

@@ -37,6 +37,9 @@ public:
   /// The variant that counts on nothing but the kernel's promises.
   const std::shared_ptr<const CompiledCode> &getBase() const { return base; }
 
+  /// The tensor maps that it takes, as callers see them.
+  const std::vector<TensorMap> &getTensorMaps() const { return tensorMaps; }
+
   /// What the values of a launch allow beyond the kernel's promises.
   Divisors getDivisors(const std::vector<CheckedArgument> &arguments) const;
   /// The variant for `divisors`; compiled at the first call.
@@ -75,6 +78,7 @@ private:
   std::vector<std::string> argumentNames;
   std::vector<std::vector<SymbolicExtent>> extentRules;
   std::shared_ptr<const CompiledCode> base;
+  std::vector<TensorMap> tensorMaps;
   mutable Shielded<std::shared_mutex> variantsMutex;
   std::map<Divisors, std::shared_ptr<Variant>> variants;
   MadeOnce<std::shared_ptr<ReferenceKernel>> reference;

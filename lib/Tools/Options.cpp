@@ -344,6 +344,7 @@ Expected<CompileOptions> tile::getCompileOptions(const InputArgList &args) {
   options.mmaPath = args.getLastArgValue(OPT_mma_path, "auto").str();
   options.fp4Cvt = args.getLastArgValue(OPT_fp4_cvt, "auto").str();
   options.unpackAhead = args.getLastArgValue(OPT_unpack_ahead, "auto").str();
+  options.tma = args.getLastArgValue(OPT_tma, "off") == "on";
   options.lineInfo = args.hasArg(OPT_lineinfo);
   options.dumpStages = args.getLastArgValue(OPT_dump_stages).str();
 

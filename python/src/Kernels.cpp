@@ -334,6 +334,7 @@ static void bindValues(nb::module_ &module) {
   using runtime::Remark;
   using runtime::Resources;
   using runtime::SourceLocation;
+  using runtime::TensorMap;
 
   nb::class_<SourceLocation>(module, "SourceLocation",
                              "A place in a kernel's text; 0 where a number is "
@@ -415,6 +416,27 @@ static void bindValues(nb::module_ &module) {
         return "<tile_compiler.Multiply " + self.atom + ">";
       });
 
+  nb::class_<TensorMap>(module, "TensorMap",
+                        "A tensor map that a kernel's PTX takes as a further "
+                        "parameter.")
+      .def_ro("parameter", &TensorMap::parameter)
+      .def_ro("argument", &TensorMap::argument)
+      .def_prop_ro(
+          "dims",
+          [](const TensorMap &self) { return nb::tuple(nb::cast(self.dims)); },
+          "Dimensions of the array as the map has them, outermost first.")
+      .def_prop_ro(
+          "box",
+          [](const TensorMap &self) { return nb::tuple(nb::cast(self.box)); },
+          "Elements of `type` along each of `dims`.")
+      .def_ro("swizzle", &TensorMap::swizzle)
+      .def_ro("type", &TensorMap::type)
+      .def_ro("fill", &TensorMap::fill)
+      .def("__repr__", [](const TensorMap &self) {
+        return "<tile_compiler.TensorMap of argument " +
+               std::to_string(self.argument) + ">";
+      });
+
   nb::class_<Resources>(module, "Resources",
                         "What a block takes of a multiprocessor, as ptxas "
                         "reports it.")
@@ -492,6 +514,7 @@ void tile::python::bindKernels(nb::module_ &module) {
       .def_rw("mma_path", &CompileOptions::mmaPath)
       .def_rw("fp4_cvt", &CompileOptions::fp4Cvt)
       .def_rw("unpack_ahead", &CompileOptions::unpackAhead)
+      .def_rw("tma", &CompileOptions::tma)
       .def_rw("ptx_version", &CompileOptions::ptxVersion)
       .def_rw("line_info", &CompileOptions::lineInfo)
       .def("set_assembler", &setAssembler)
@@ -584,6 +607,10 @@ void tile::python::bindKernels(nb::module_ &module) {
       .def_prop_ro(
           "remarks",
           [](const PyKernel &self) { return self.kernel.getRemarks(); })
+      .def_prop_ro(
+          "tensor_maps",
+          [](const PyKernel &self) { return self.kernel.getTensorMaps(); },
+          "The tensor maps that the PTX takes.")
       .def_prop_ro(
           "multiplies",
           [](const PyKernel &self) { return self.kernel.getMultiplies(); },

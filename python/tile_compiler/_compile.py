@@ -36,6 +36,7 @@ def _make_options(
     mma_path: str = "auto",
     fp4_cvt: str = "auto",
     unpack_ahead: int | str = "auto",
+    tma: bool = False,
     ptx_version: int | None = None,
     line_info: bool = False,
     assembler: str = "auto",
@@ -58,6 +59,7 @@ def _make_options(
     options.mma_path = mma_path
     options.fp4_cvt = fp4_cvt
     options.unpack_ahead = str(unpack_ahead)
+    options.tma = tma
     options.ptx_version = ptx_version or 0
     options.line_info = line_info
     options.set_assembler(assembler)
@@ -100,6 +102,7 @@ def compile(
     mma_path        "auto", "native" or "expand"
     fp4_cvt         "auto", "hardware" or "software"
     unpack_ahead    "auto", 0 or 1
+    tma             copy whole tiles by tensor maps where possible (False)
     ptx_version     88 is ``.version 8.8``; None: the lowest that serves
     line_info       lines of the source in the PTX (False)
     assembler       "auto", "ptxas" or "driver"

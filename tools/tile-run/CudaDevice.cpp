@@ -48,6 +48,7 @@ static runtime::CompileOptions getOptions(const CudaRequest &request,
   options.mmaPath = compile.mmaPath;
   options.fp4Cvt = compile.fp4Cvt;
   options.unpackAhead = compile.unpackAhead;
+  options.tma = compile.tma;
   options.ptxVersion = compile.ptxVersion;
   options.lineInfo = compile.lineInfo;
   return options;

@@ -1,6 +1,7 @@
 //===- FakeCudaWork.cpp - Kernels and streams of the tests' driver --------===//
 
 #include "FakeCudaState.h"
+#include "tile/Emulator/TensorMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -99,6 +100,58 @@ int cuFuncSetAttribute(FunctionObject *function, int attribute, int value) {
   if (attribute != 8 || value < 0 || value > 227 * 1024)
     return InvalidValue;
   function->maxDynamicShared = value;
+  return Success;
+}
+
+/// Makes a map of the emulator's encoding; refuses what the driver refuses.
+int cuTensorMapEncodeTiled(void *object, int type, unsigned rank, void *address,
+                           const uint64_t *extents, const uint64_t *strides,
+                           const uint32_t *box, const uint32_t *elementStrides,
+                           int interleave, int swizzle, int promotion,
+                           int fill) {
+  using Element = TensorMap::Element;
+  // By the driver's number, which is not the emulator's.
+  static constexpr Element kElements[] = {
+      Element::U8,      Element::U16,   Element::U32,      Element::S32,
+      Element::U64,     Element::S64,   Element::F16,      Element::F32,
+      Element::F64,     Element::BF16,  Element::F32Ftz,   Element::TF32,
+      Element::TF32Ftz, Element::B4x16, Element::B4x16P64, Element::B6x16P32,
+  };
+  std::string details = print(type) + " " + print(rank) + " extents";
+  for (unsigned i = 0; i < rank && i < TensorMap::kMaxRank; ++i)
+    details += " " + print(extents[i]);
+  Call call("cuTensorMapEncodeTiled", details);
+  if (call.needContext().code)
+    return call.code;
+  if (reinterpret_cast<uintptr_t>(object) % kTensorMapAlignment || type < 0 ||
+      type >= int(std::size(kElements)) || rank < 1 ||
+      rank > TensorMap::kMaxRank || interleave < 0 || swizzle < 0 ||
+      promotion < 0 || fill < 0)
+    return InvalidValue;
+  TensorMap map;
+  map.element = kElements[type];
+  map.rank = rank;
+  map.address = reinterpret_cast<uintptr_t>(address);
+  for (unsigned i = 0; i < rank; ++i) {
+    map.extents[i] = extents[i];
+    map.box[i] = box[i];
+    map.elementStrides[i] = elementStrides[i];
+    if (i + 1 < rank)
+      map.strides[i] = strides[i];
+  }
+  map.interleave = TensorMap::Interleave(interleave);
+  map.swizzle = TensorMap::Swizzle(swizzle);
+  map.l2Promotion = TensorMap::L2Promotion(promotion);
+  map.fill = TensorMap::Fill(fill);
+  llvm::Expected<TensorMapObject> encoded = map.encode();
+  if (!encoded) {
+    call.state.log += "refused: " + llvm::toString(encoded.takeError()) + "\n";
+    return InvalidValue;
+  }
+  // A GPU's memory must be there, as far as the map reaches.
+  if (!resolve(call.state, map.address, 1))
+    return InvalidValue;
+  std::memcpy(object, encoded->data(), encoded->size());
   return Success;
 }
 

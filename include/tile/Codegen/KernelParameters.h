@@ -43,7 +43,10 @@ struct KernelParameter {
 struct TensorMapParameter {
   unsigned parameter = 0; ///< Of the entry point.
   unsigned argument = 0;  ///< Of the kernel: an array.
-  /// Elements of `type` along each dimension of the array, outermost first.
+  /// Dimensions of the array as the map has them, outermost first: all of them,
+  /// and last the one along which elements lie side by side.
+  std::vector<unsigned> dims;
+  /// Elements of `type` along each of `dims`.
   std::vector<unsigned> box;
   unsigned swizzle = 0; ///< 0, 32, 64 or 128 bytes, in atoms of 16 bytes.
   /// As in `ptx-run`'s `tmap:`: `u8`, `u16`, `b4x16`, `b4x16_p64`. The FP4 ones

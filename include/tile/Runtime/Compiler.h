@@ -74,8 +74,11 @@ struct CompileOptions {
   std::string mmaPath = "auto"; ///< "auto", "native" or "expand".
   std::string fp4Cvt = "auto";  ///< "auto", "hardware" or "software".
   std::string unpackAhead = "auto"; ///< "auto", "0" or "1".
-  unsigned ptxVersion = 0;          ///< 88 is `.version 8.8`; 0: the lowest.
-  bool lineInfo = false;            ///< `.loc` for the lines of the source.
+  /// Copies whole tiles by tensor maps where the target, the kernel and its
+  /// promises allow it. A launch encodes them.
+  bool tma = false;
+  unsigned ptxVersion = 0; ///< 88 is `.version 8.8`; 0: the lowest.
+  bool lineInfo = false;   ///< `.loc` for the lines of the source.
 
   Assembler assembler = Assembler::Auto;
   /// Path of ptxas; empty: the search of docs/targets.md.

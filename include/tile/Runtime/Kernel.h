@@ -78,6 +78,20 @@ struct Multiply {
   SourceLocation location;
 };
 
+/// A tensor map that the PTX takes as a further parameter: 128 bytes, aligned
+/// to 64, behind those of the arguments. A launch makes them; who launches the
+/// PTX on their own encodes them, see docs/spec.md.
+struct TensorMap {
+  unsigned parameter = 0; ///< Of the PTX entry.
+  unsigned argument = 0;  ///< An array, among the kernel's parameters.
+  /// Dimensions of the array as the map has them, outermost first.
+  std::vector<unsigned> dims;
+  std::vector<unsigned> box; ///< Elements of `type` along each of `dims`.
+  unsigned swizzle = 0;      ///< 0, 32, 64 or 128 bytes.
+  std::string type;          ///< "u8", "u16", "b4x16" or "b4x16_p64".
+  std::string fill;          ///< "zero".
+};
+
 /// What a block takes of a multiprocessor, as ptxas reports it.
 struct Resources {
   unsigned registers = 0;       ///< Per thread.
@@ -174,6 +188,8 @@ public:
   /// PTX and docs/spec.md, all that a launch of one's own needs.
   unsigned getBlockThreads() const;
   unsigned getSharedBytes() const;
+  /// The tensor maps that the PTX takes: see `CompileOptions::tma`.
+  const std::vector<TensorMap> &getTensorMaps() const;
   /// That PTX, assembled. Needs ptxas; the first call runs it.
   Expected<std::string> getCubin() const;
   /// What ptxas says of it. Needs ptxas; the first call runs it.

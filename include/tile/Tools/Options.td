@@ -107,6 +107,13 @@ def fp4_cvt : Value<"fp4-cvt">, InBoth, Group<grp_kernel>,
            "(default: auto)">;
 def : Twin<"fp4-cvt", fp4_cvt>, InBoth;
 
+def tma : Value<"tma">, InBoth, Group<grp_kernel>,
+  MetaVarName<"on|off">, Values<"on,off">,
+  HelpText<"Copy whole tiles by tensor maps where target, kernel and its "
+           "promises allow it; the maps are further parameters, which lines of "
+           "the PTX describe (default: off)">;
+def : Twin<"tma", tma>, InBoth;
+
 def ptx_version : Value<"ptx-version">, InBoth, Group<grp_kernel>,
   MetaVarName<"X.Y">,
   HelpText<"Raise the `.version` of the PTX; the default is the lowest that "
