@@ -39,11 +39,11 @@ TENSOR_MAP_LOAD = (
 )
 
 
-def tcgen05_mma(kind, scale):
-    return (
-        f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale.{scale}"
-        " [r0], rd0, rd1, r1, [r2], [r3], p0;"
-    )
+def tcgen05_mma(kind, scale=None):
+    start = f"tcgen05.mma.cta_group::1.kind::{kind}"
+    if not scale:
+        return f"{start} [r0], rd0, rd1, r1, p0;"
+    return f"{start}.block_scale.{scale} [r0], rd0, rd1, r1, [r2], [r3], p0;"
 
 
 # Per capability, instructions that must assemble together. The first one alone
@@ -72,7 +72,7 @@ SNIPPETS = {
         tcgen05_mma("mxf4nvf4", "block16"),
         tcgen05_mma("mxf4", "block32"),
         tcgen05_mma("mxf8f6f4", "block32"),
-        "tcgen05.mma.cta_group::1.kind::f16 [r0], rd0, rd1, r1, p0;",
+        tcgen05_mma("f16"),
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem], 128;"
         " tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
         " tcgen05.dealloc.cta_group::1.sync.aligned.b32 r0, 128;",
@@ -198,7 +198,11 @@ def kernel(version, target, body):
 
 
 def spell_atom(atom):
-    """The instruction of an entry of the instruction table."""
+    """The instruction of an entry of the instruction table. What formats one of
+    tensor memory multiplies stands in its descriptor."""
+    if atom["issuer"] == "thread":
+        block = f"block{atom['block']}" if "block" in atom else None
+        return tcgen05_mma(atom["kind"], block)
     types = f"f32.{atom['lhs']}.{atom['rhs']}.f32"
     start = f"mma.sync.aligned.{atom['shape']}.row.col."
     operands = f"{D4},{A4},{B2},{C4}"
@@ -327,10 +331,10 @@ def plan(table, checker, only):
                     )
         if only:
             continue
-        for atom in table["atoms"]:
+        for spelling, atom in {spell_atom(a): a for a in table["atoms"]}.items():
             args = atom["name"], has.get(atom["capability"], HIGHEST), name
             check = checker.accepts if atom["capability"] in has else checker.refuses
-            yield lambda c=check, a=args, s=spell_atom(atom): c(*a, s)
+            yield lambda c=check, a=args, s=spelling: c(*a, s)
         yield lambda n=name: checker.refuses(
             "4X with ue8m0", HIGHEST, n, FOUR_E8M0_SCALES
         )

@@ -54,6 +54,10 @@ static llvm::StringRef spell(BlockScaleKind kind) {
     return "mxf4";
   case BlockScaleKind::Mxf4nvf4:
     return "mxf4nvf4";
+  case BlockScaleKind::F16:
+    return "f16";
+  case BlockScaleKind::F8f6f4:
+    return "f8f6f4";
   }
   llvm_unreachable("unknown kind");
 }
@@ -81,15 +85,18 @@ static json::Object describe(const MmaAtom &atom) {
       {"name", atom.name},
       {"shape", llvm::formatv("m{0}n{1}k{2}", atom.m, atom.n, atom.k).str()},
       {"capability", getCapabilityName(atom.capability)},
+      {"issuer", atom.issuer == MmaIssuer::Thread ? "thread" : "warp"},
       {"lhs", getFormatInfo(atom.lhsFormat).ptxName},
       {"rhs", getFormatInfo(atom.rhsFormat).ptxName},
       {"lhsLayout", atom.lhs.toString()},
       {"rhsLayout", atom.rhs.toString()},
       {"accLayout", atom.acc.toString()},
   };
-  if (atom.isBlockScaled()) {
+  if (atom.kind != BlockScaleKind::None)
     object["kind"] = spell(atom.kind);
+  if (atom.isBlockScaled()) {
     object["scaleVec"] = atom.scaleVecSize;
+    object["block"] = atom.blockSize;
     object["scale"] = getFormatInfo(*atom.scaleFormat).name;
     object["lhsScaleLayout"] = atom.lhsScale.toString();
     object["rhsScaleLayout"] = atom.rhsScale.toString();
@@ -181,11 +188,14 @@ static void printCapabilityTable(llvm::raw_ostream &os) {
   endTable(os);
 }
 
+using Selector = const MmaAtom *(const MmaQuery &, const TargetInfo &);
+
 /// One row: what is multiplied, with which instruction, and where.
-static void printPathRow(llvm::raw_ostream &os, const MmaQuery &query) {
+static void printPathRow(llvm::raw_ostream &os, const MmaQuery &query,
+                         Selector *select) {
   const MmaAtom *atom = nullptr;
   std::string targets = listWhere([&](const TargetInfo &target) {
-    const MmaAtom *selected = selectNativeAtom(query, target);
+    const MmaAtom *selected = select(query, target);
     if (selected)
       atom = selected;
     return selected != nullptr;
@@ -205,6 +215,12 @@ static void printPathRow(llvm::raw_ostream &os, const MmaQuery &query) {
     os << '`' << atom->name << "` |\n";
 }
 
+/// The rows of a multiply: by warps, and in tensor memory.
+static void printPathRows(llvm::raw_ostream &os, const MmaQuery &query) {
+  for (Selector *select : {selectNativeAtom, selectTensorAtom})
+    printPathRow(os, query, select);
+}
+
 static void printPathTable(llvm::raw_ostream &os) {
   beginTable(os, "paths");
   os << "| lhs | rhs | scale, values per scale | native on | instruction |\n"
@@ -215,8 +231,8 @@ static void printPathTable(llvm::raw_ostream &os) {
         for (unsigned blockSize : {16u, 32u})
           if (isLegalBlockScale(lhs.format, scale.format, blockSize) &&
               isLegalBlockScale(rhs.format, scale.format, blockSize))
-            printPathRow(os, {lhs.format, rhs.format, scale.format,
-                              scale.format, blockSize});
+            printPathRows(os, {lhs.format, rhs.format, scale.format,
+                               scale.format, blockSize});
   auto isFp8 = [](ElementFormat format) {
     return format == ElementFormat::F8E4M3FN || format == ElementFormat::F8E5M2;
   };
@@ -227,8 +243,8 @@ static void printPathTable(llvm::raw_ostream &os) {
     for (const FormatInfo &rhs : getFormats())
       if ((isFp8(lhs.format) && isFp8(rhs.format)) ||
           (is16Bit(lhs.format) && lhs.format == rhs.format))
-        printPathRow(os,
-                     {lhs.format, rhs.format, std::nullopt, std::nullopt, 0});
+        printPathRows(os,
+                      {lhs.format, rhs.format, std::nullopt, std::nullopt, 0});
   endTable(os);
 }
 
