@@ -53,6 +53,8 @@ public:
       : kernel(kernel), numWarps(numWarps), builder(kernel.getContext()) {}
 
   LogicalResult run() {
+    if (failed(checkWarps()))
+      return failure();
     visitBlock(kernel.getBody().front());
     return checkRegisters();
   }
@@ -73,6 +75,16 @@ private:
     return getBlockedLayout(type.getShape(),
                             getElementBits(type.getElementType()), numWarps,
                             keepInWarp);
+  }
+
+  /// What a load from tensor memory gives. With fewer than 128 rows, which
+  /// lanes would read as they are, the tile passes through shared memory and is
+  /// spread over the whole block.
+  LinearLayout getLoadLayout(LoadTensorMemoryOp op) {
+    ArrayRef<int64_t> shape = op.getType().getShape();
+    return shape.end()[-2] < TensorMemoryType::kLanes
+               ? getBlocked(op.getType())
+               : getTensorMemoryLayout(shape, numWarps);
   }
 
   /// Makes `operand` have `layout`, by a conversion before its owner if it has
@@ -108,6 +120,8 @@ private:
   void visitWhile(scf::WhileOp op);
   template <typename MmaOp>
   MmaPlan visitMma(MmaOp op);
+  /// Tensor memory takes four warps.
+  LogicalResult checkWarps();
   LogicalResult checkRegisters();
 
   func::FuncOp kernel;
@@ -129,6 +143,8 @@ std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
     return planMma(mma, numWarps).acc;
   if (auto mma = value.getDefiningOp<MmaFScaledOp>())
     return planMma(mma, numWarps).acc;
+  if (auto load = value.getDefiningOp<LoadTensorMemoryOp>())
+    return getLoadLayout(load);
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     unsigned index = use.getOperandNumber();
@@ -146,6 +162,8 @@ std::optional<LinearLayout> LayoutAssigner::findAnchor(Value value,
       anchor = fromMma(planMma(mma, numWarps));
     } else if (auto mma = dyn_cast<MmaFScaledOp>(user)) {
       anchor = fromMma(planMma(mma, numWarps));
+    } else if (isa<StoreTensorMemoryOp>(user)) {
+      anchor = getTensorMemoryLayout(getTile(value).getShape(), numWarps);
     } else if (isElementwise(user) && user->getNumResults() == 1) {
       anchor = findAnchor(user->getResult(0), visited);
     } else if (auto permute = dyn_cast<PermuteOp>(user)) {
@@ -397,6 +415,12 @@ void LayoutAssigner::visit(Operation *op) {
       .Case<tensor::SplatOp, IotaOp>(
           [&](Operation *op) { setFree(op->getResult(0)); })
       .Case([&](LoadOp op) { setLayout(op, getBlocked(getTile(op))); })
+      .Case([&](LoadTensorMemoryOp op) { setLayout(op, getLoadLayout(op)); })
+      .Case([&](StoreTensorMemoryOp op) {
+        require(
+            op.getValueMutable(),
+            getTensorMemoryLayout(getTile(op.getValue()).getShape(), numWarps));
+      })
       .Case([&](GatherOp op) {
         LinearLayout layout = getBlocked(getTile(op));
         for (OpOperand &index : op.getIndicesMutable())
@@ -462,6 +486,16 @@ void LayoutAssigner::visit(Operation *op) {
       });
 }
 
+LogicalResult LayoutAssigner::checkWarps() {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (numWarps >= 4 || !isa<LoadTensorMemoryOp, StoreTensorMemoryOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("expects at least four warps, but got ") << numWarps;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult LayoutAssigner::checkRegisters() {
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Value value : op->getResults()) {
@@ -502,12 +536,7 @@ struct AssignLayouts : public tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     WalkResult annotated = getOperation()->walk([&](Operation *op) {
       if (!isa<MmaFOp, MmaFScaledOp>(op))
         return WalkResult::advance();
-      auto atom = op->getAttrOfType<StringAttr>("atom");
-      if (atom && findMmaAtom(atom.getValue()))
-        return WalkResult::advance();
-      op->emitOpError("expects an 'atom' of the instruction table; run "
-                      "tile-legalize-scaled-mma first");
-      return WalkResult::interrupt();
+      return getWarpAtom(op) ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (annotated.wasInterrupted())
       return signalPassFailure();

@@ -95,6 +95,42 @@ LinearLayout tile::getBlockedLayout(ArrayRef<int64_t> shape,
   return makeDistributedLayout(shape, registers, lanes, warps);
 }
 
+LinearLayout tile::getTensorMemoryLayout(ArrayRef<int64_t> shape,
+                                         unsigned numWarps) {
+  const unsigned warpBits = llvm::Log2_32(numWarps);
+  assert(warpBits >= 2 && "four warps have the lanes of tensor memory");
+  const unsigned total = Space::ofTile(shape).bits();
+  const auto [row, rowBits] = getDimBits(shape, shape.size() - 2);
+  constexpr unsigned quarterBits = 2;
+  SmallVector<uint32_t> lanes, warps;
+  for (unsigned bit = 0; bit < kLaneBits + quarterBits; ++bit)
+    (bit < kLaneBits ? lanes : warps)
+        .push_back(bit < rowBits ? uint32_t(1) << (row + bit) : 0);
+  // Column bits, then those of further blocks of rows and of batches.
+  SmallVector<uint32_t> rest;
+  for (unsigned bit = 0; bit < total; ++bit)
+    if (bit < row || bit >= row + kLaneBits + quarterBits ||
+        bit >= row + rowBits)
+      rest.push_back(uint32_t(1) << bit);
+  const unsigned columnBits = row;
+  while (warps.size() < warpBits) {
+    if (rest.empty()) {
+      warps.push_back(0);
+      continue;
+    }
+    // The highest bit of the columns that is left.
+    unsigned taken = rest.size();
+    for (unsigned i = 0; i < rest.size(); ++i)
+      if (rest[i] < uint32_t(1) << columnBits)
+        taken = i;
+    if (taken == rest.size())
+      taken = 0;
+    warps.push_back(rest[taken]);
+    rest.erase(rest.begin() + taken);
+  }
+  return makeDistributedLayout(shape, rest, lanes, warps);
+}
+
 std::optional<LinearLayout> tile::unpackLayout(const LinearLayout &source,
                                                unsigned sourceBits,
                                                unsigned resultBits) {

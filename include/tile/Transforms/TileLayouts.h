@@ -36,6 +36,13 @@ LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape,
                               std::optional<unsigned> keepInWarp = std::nullopt,
                               unsigned mostBytes = 16);
 
+/// How a block of at least four warps reads a tile of f32 from tensor memory:
+/// a lane has a row, registers the columns, a warp 32 of 128 rows, and further
+/// warps divide columns. A tile of fewer than 128 rows is replicated, but lanes
+/// and warps without a row of their own read something else.
+LinearLayout getTensorMemoryLayout(llvm::ArrayRef<int64_t> shape,
+                                   unsigned numWarps);
+
 /// The layout of `tile.unpack`'s result, from `sourceBits` to `resultBits` per
 /// element, or nullopt if the bytes of one result element are not in
 /// consecutive registers of one lane.

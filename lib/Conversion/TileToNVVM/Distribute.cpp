@@ -245,9 +245,14 @@ FailureOr<LLVM::LLVMFuncOp> Distributor::run() {
   emitArguments(function);
   lane = emit.laneId();
   warp = emit.warpId();
-  if (failed(placeBuffers()))
+  if (failed(placeBuffers()) || failed(placeTensorMemory()))
     return failure();
+  placeBarriers();
+  startTensorMemory();
   if (failed(distributeBlock(kernel.getBody().front())))
+    return failure();
+  freeTensorMemory();
+  if (failed(finishControl()))
     return failure();
   LLVM::ReturnOp::create(emit.builder, kernel.getLoc(), ValueRange());
   return function;
@@ -258,7 +263,10 @@ FailureOr<LLVM::LLVMFuncOp> Distributor::run() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Distributor::distributeBlock(Block &block) {
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : block) {
+    // Not every block has a terminator.
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
     emit.loc = op.getLoc();
     if (failed(distribute(&op)))
       return failure();
@@ -269,7 +277,7 @@ LogicalResult Distributor::distributeBlock(Block &block) {
 /// A memref or buffer carried by control flow has no one place at compile time.
 static LogicalResult refuseMemRefs(Operation *op, TypeRange types) {
   for (Type type : types)
-    if (isa<BaseMemRefType, BufferType>(type))
+    if (isa<BaseMemRefType, BufferType, BarriersType, TensorMemoryType>(type))
       return op->emitOpError("expects loops and branches to carry tiles and "
                              "scalars, but got ")
              << type;
@@ -685,7 +693,8 @@ LogicalResult Distributor::distribute(Operation *op) {
         return success();
       })
       .Case([&](LoadOp op) { return distributeLoad(op); })
-      .Case([&](AllocBufferOp) { return success(); })
+      .Case<AllocBufferOp, AllocBarriersOp, AllocTensorMemoryOp>(
+          [](Operation *) { return success(); })
       .Case([&](CopyAsyncOp op) { return distributeCopy(op); })
       .Case([&](CommitCopiesOp) {
         NVVM::CpAsyncCommitGroupOp::create(emit.builder, emit.loc);
@@ -694,6 +703,8 @@ LogicalResult Distributor::distribute(Operation *op) {
       .Case([&](WaitCopiesOp op) {
         NVVM::CpAsyncWaitGroupOp::create(emit.builder, emit.loc,
                                          op.getPending());
+        if (op.getAsyncProxy())
+          fenceAsyncProxy();
         barrier();
         return success();
       })
@@ -702,6 +713,17 @@ LogicalResult Distributor::distribute(Operation *op) {
         return success();
       })
       .Case([&](ReadBufferOp op) { return distributeRead(op); })
+      .Case([&](InitBarriersOp op) { return distributeInit(op); })
+      .Case([&](InvalBarriersOp op) { return distributeInval(op); })
+      .Case([&](WaitBarrierOp op) { return distributeWait(op); })
+      .Case([&](ArriveCopiesOp op) { return distributeArrive(op); })
+      .Case([&](ExpectBytesOp op) { return distributeExpect(op); })
+      .Case([&](WarpRolesOp op) { return distributeRoles(op); })
+      .Case([&](LoadTensorMemoryOp op) { return distributeTensorLoad(op); })
+      .Case([&](StoreTensorMemoryOp op) { return distributeTensorStore(op); })
+      .Case([&](CopyScalesOp op) { return distributeCopyScales(op); })
+      .Case([&](MultiplyAsyncOp op) { return distributeMultiply(op); })
+      .Case([&](CommitMultipliesOp op) { return distributeCommit(op); })
       .Case([&](StoreOp op) { return distributeStore(op); })
       .Case([&](GatherOp op) { return distributeGather(op); })
       .Case([&](ScatterOp op) { return distributeScatter(op); })
@@ -874,11 +896,9 @@ static LogicalResult verifyLayouts(Operation *op,
 static LogicalResult verifyAtom(Operation *op, const TargetInfo &target) {
   if (!isa<MmaFOp, MmaFScaledOp>(op))
     return success();
-  auto name = op->getAttrOfType<StringAttr>("atom");
-  const MmaAtom *atom = name ? findMmaAtom(name.getValue()) : nullptr;
+  const MmaAtom *atom = getWarpAtom(op);
   if (!atom)
-    return op->emitOpError("expects an 'atom' of the instruction table; run "
-                           "tile-legalize-scaled-mma first");
+    return failure();
   if (!target.has(atom->capability))
     return op->emitOpError("expects an instruction of ")
            << target.name << ", but got '" << atom->name << "'";
@@ -934,6 +954,7 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
 
     SmallVector<Attribute> launchLines;
     bool usesShared = false;
+    unsigned sharedAlignment = BufferType::kSlotAlignment;
     for (auto kernel :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
@@ -961,6 +982,8 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
         return signalPassFailure();
       kernel.erase();
       usesShared |= distributor.getSharedBytes() > 0;
+      sharedAlignment =
+          std::max(sharedAlignment, distributor.getSharedAlignment());
       launchLines.push_back(StringAttr::get(
           &getContext(),
           "// tile.launch entry=" + name +
@@ -973,7 +996,7 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
       LLVM::GlobalOp::create(builder, module.getLoc(),
                              LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
                              /*isConstant=*/false, LLVM::Linkage::External,
-                             kSharedMemoryName, Attribute(), /*alignment=*/128,
+                             kSharedMemoryName, Attribute(), sharedAlignment,
                              /*addrSpace=*/3);
     module->setAttr(LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
                     builder.getArrayAttr(launchLines));

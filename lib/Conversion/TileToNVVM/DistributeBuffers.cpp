@@ -24,9 +24,37 @@
 using namespace mlir;
 using namespace tile;
 
-/// The space of byte offsets in a slot.
+/// The space of byte offsets in a slot, before it is arranged.
 static Space getOffsets(BufferType type) {
-  return Space({{"offset", llvm::Log2_64(type.getSlotBytes())}});
+  int64_t bytes = type.getPlacement()
+                      ? ShapedType::getNumElements(type.getTileShape()) *
+                            getBytes(type.getElementType())
+                      : type.getSlotBytes();
+  return Space({{"offset", llvm::Log2_64(bytes)}});
+}
+
+/// From bytes of a row-major tile to where the type's placement has them.
+static LinearLayout getPlacedBytes(BufferType type) {
+  const unsigned bytes = getBytes(type.getElementType());
+  SmallVector<uint32_t> columns;
+  for (unsigned byte = 1; byte < bytes; byte *= 2)
+    columns.push_back(byte);
+  for (int64_t offset : type.getPlacement().getOffsets())
+    columns.push_back(static_cast<uint32_t>(offset));
+  return LinearLayout(getOffsets(type),
+                      Space({{"offset", llvm::Log2_64(type.getSlotBytes())}}),
+                      columns);
+}
+
+/// Bytes, up to 16, that `swizzle` leaves side by side wherever they begin.
+static unsigned getKeptBytes(const LinearLayout &swizzle) {
+  unsigned bytes = 1;
+  for (uint32_t column : swizzle.getColumns()) {
+    if (column != bytes || bytes == 16)
+      break;
+    bytes *= 2;
+  }
+  return bytes;
 }
 
 /// Bytes from one element of a slot to the next along `dim`.
@@ -226,47 +254,108 @@ LogicalResult Distributor::placeBuffers() {
     SmallVector<Value> filled;
     int64_t numSlots;
     SmallVector<TypedValue<BufferType>> buffers;
+    int64_t alignment = 1;
+    bool isCleared = false;
   };
   SmallVector<Stage> stages;
   Operation *last = nullptr;
   kernel.walk([&](AllocBufferOp op) {
     BufferType type = op.getResult().getType();
     SharedBuffer buffer;
-    // Copies write around padding: eight bytes each, not sixteen.
-    buffer.copyLayout = getBlockedLayout(
-        type.getTileShape(), getElementBits(type.getElementType()), numWarps,
-        /*keepInWarp=*/std::nullopt, type.getPadded() ? 8 : 16);
-    buffer.swizzle = chooseBufferSwizzle(op, buffer.copyLayout);
+    if (type.getPlacement()) {
+      buffer.swizzle = getPlacedBytes(type);
+    } else {
+      // Copies write around padding: eight bytes each, not sixteen.
+      buffer.copyLayout = getBlockedLayout(
+          type.getTileShape(), getElementBits(type.getElementType()), numWarps,
+          /*keepInWarp=*/std::nullopt, type.getPadded() ? 8 : 16);
+      buffer.swizzle = chooseBufferSwizzle(op, buffer.copyLayout);
+    }
     SmallVector<Value> filled = getFilledSlots(op);
     auto *stage = llvm::find_if(stages, [&](const Stage &stage) {
       return stage.filled == filled && stage.numSlots == type.getNumSlots();
     });
     if (stage == stages.end() || filled.empty()) {
-      stages.push_back({filled, type.getNumSlots(), {}});
+      stages.push_back({filled, type.getNumSlots()});
       stage = &stages.back();
     }
     stage->buffers.push_back(op.getResult());
+    stage->alignment = std::max(stage->alignment, type.getAlignment());
+    stage->isCleared |= op.getCleared();
     last = op;
     buffers[op.getResult()] = std::move(buffer);
   });
-  uint64_t end = 0;
-  for (const Stage &stage : stages) {
+  // Scratch memory takes the place of the first ones: zeros are to stay.
+  llvm::stable_sort(stages, [](const Stage &a, const Stage &b) {
+    return a.isCleared < b.isCleared;
+  });
+  uint64_t end = 0, uncleared = 0;
+  for (Stage &stage : stages) {
+    sharedAlignment =
+        std::max(sharedAlignment, static_cast<unsigned>(stage.alignment));
+    end = llvm::alignTo(end, stage.alignment);
+    // Those that want more alignment lie in front.
+    llvm::stable_sort(stage.buffers, [](auto a, auto b) {
+      return a.getType().getAlignment() > b.getType().getAlignment();
+    });
     uint64_t stageBytes = 0;
     for (TypedValue<BufferType> buffer : stage.buffers) {
       buffers[buffer].base = static_cast<unsigned>(end + stageBytes);
       stageBytes += buffer.getType().getSlotStride();
     }
+    stageBytes = llvm::alignTo(stageBytes, stage.alignment);
     for (Value buffer : stage.buffers)
       buffers[buffer].slotBytes = static_cast<unsigned>(stageBytes);
     end += stageBytes * stage.numSlots;
+    if (!stage.isCleared)
+      uncleared = end;
   }
   if (end > options.target->maxSharedBytes)
     return last->emitOpError("needs ")
            << end << " bytes of shared memory for all buffers, but "
            << options.target->name << " has " << options.target->maxSharedBytes;
   bufferBytes = static_cast<unsigned>(end);
+  unclearedBytes = static_cast<unsigned>(uncleared);
   sharedBytes = std::max(sharedBytes, bufferBytes);
   return success();
+}
+
+void Distributor::clearBuffers() {
+  constexpr unsigned bytes = 16;
+  auto memory = LLVM::LLVMPointerType::get(kernel.getContext(), 3);
+  Type vector = VectorType::get({bytes / 4}, emit.i32());
+  Value zero = LLVM::ZeroOp::create(emit.builder, emit.loc, vector);
+  Value first = emit.shl(emit.threadId(), llvm::Log2_32(bytes));
+  auto loop = [&](Value from, int64_t to, int64_t step,
+                  llvm::function_ref<void(Value)> body) {
+    auto each = scf::ForOp::create(emit.builder, emit.loc, from, emit.i32(to),
+                                   emit.i32(step));
+    OpBuilder::InsertionGuard guard(emit.builder);
+    emit.builder.setInsertionPointToStart(each.getBody());
+    body(each.getInductionVar());
+  };
+  kernel.walk([&](AllocBufferOp op) {
+    if (!op.getCleared())
+      return;
+    BufferType type = op.getResult().getType();
+    const SharedBuffer &buffer = buffers.find(op.getResult())->second;
+    Value base = LLVM::AddressOfOp::create(emit.builder, emit.loc, memory,
+                                           kSharedMemoryName);
+    loop(emit.i32(0), type.getNumSlots(), 1, [&](Value slot) {
+      Value start = emit.add(emit.mul(slot, emit.i32(buffer.slotBytes)),
+                             emit.i32(buffer.base));
+      loop(first, type.getSlotStride(), int64_t(bytes) * getNumThreads(),
+           [&](Value offset) {
+             Value address = LLVM::GEPOp::create(
+                 emit.builder, emit.loc, memory, emit.integer(8), base,
+                 ArrayRef<LLVM::GEPArg>{emit.add(start, offset)});
+             LLVM::StoreOp::create(emit.builder, emit.loc, zero, address,
+                                   bytes);
+           });
+    });
+  });
+  if (options.target->has(Capability::Tma))
+    fenceAsyncProxy();
 }
 
 SlotPlace Distributor::getSlot(const SharedBuffer &buffer, Value slot) {
@@ -306,6 +395,13 @@ LogicalResult Distributor::distributeRead(ReadBufferOp op) {
   LinearLayout places = getByteLayout(layout, type);
   ReadPlan plan =
       planRead(places, bytes, feedsLhs(op.getResult()), expands(op));
+  if (type.getPlacement() && plan.bytes > getKeptBytes(buffer.swizzle)) {
+    // A matrix of `ldmatrix` has lanes of its own.
+    plan = ReadPlan();
+    plan.bytes = bytes;
+    llvm::append_range(plan.lanes, places.getColumns("lane"));
+    llvm::append_range(plan.warps, places.getColumns("warp"));
+  }
   SlotAddresses addresses(emit, getSlot(buffer, op.getSlot()), plan.lanes,
                           plan.warps, buffer.swizzle, lane, warp);
   // The part of the slot that is read: constant indices say where it starts,

@@ -11,6 +11,8 @@
 //     that the thread's piece is inside of, which is made once too.
 //   * The test of a copy's bit is the predicate by which it ignores its source.
 //
+// Narrower pieces than a copy can have go through registers.
+//
 // Addresses are one pointer per tile and iteration, and from there the steps of
 // register bits, which are the same for the whole block.
 //
@@ -377,21 +379,20 @@ LogicalResult Distributor::distributeCopy(CopyAsyncOp op) {
   if (known == buffers.end())
     return op.emitOpError("expects the result of a tile.alloc_buffer");
   const SharedBuffer &buffer = known->second;
-  const LinearLayout &layout = buffer.copyLayout;
   BufferType type = op.getBuffer().getType();
+  const CopyPlan plan = planCopy(type, buffer, memref);
+  const LinearLayout &layout = plan.layout;
   const unsigned rank = memref.type.getRank();
   const unsigned bytes = getBytes(type.getElementType());
-  const unsigned piece = findPieces(memref, layout).vector;
-  if (piece * bytes < 4)
-    return op.emitOpError("expects extents, strides and offsets that are "
-                          "multiples of ")
-           << 4 / bytes << " elements";
+  const unsigned piece = plan.piece;
   // Said once of the copies of all stages.
   if (reportedCopies.insert(op.getBuffer()).second)
     remark::analysis(op.getLoc(), remark::RemarkOpts::name("copy-async")
                                       .category("tile-distribute")
                                       .function(kernel.getName()))
         << remark::metric("bytes", piece * bytes);
+  if (piece * bytes < kFewestCopyBytes)
+    return copyThroughRegisters(op, memref, buffer, layout), success();
 
   // What does not change from one iteration to the next is computed once, in
   // front of the loop. A view that is made in the loop changes with it.

@@ -25,7 +25,13 @@ static constexpr unsigned kMaxShuffles = 4;
 //===----------------------------------------------------------------------===//
 
 void Distributor::barrier() {
+  auto fence = [&](NVVM::Tcgen05FenceKind kind) {
+    if (numColumns)
+      NVVM::Tcgen05FenceOp::create(emit.builder, emit.loc, kind);
+  };
+  fence(NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
   NVVM::Barrier0Op::create(emit.builder, emit.loc);
+  fence(NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
   pending = {};
 }
 
@@ -62,19 +68,47 @@ Value Distributor::shuffleXor(Value value, unsigned mask) {
   });
 }
 
+/// Whether `op` uses slots of buffers.
+static bool usesBuffers(Operation *op) {
+  return isa<ReadBufferOp, CopyAsyncOp, CopyTensorOp, CopyScalesOp,
+             MultiplyAsyncOp>(op);
+}
+
 /// Whether buffers may hold data, or get some, while `op` runs: not outside the
 /// loops that use them, for these end with all copies done.
 static bool isAmongBuffers(Operation *op) {
   for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>())
-    if (loop.walk([](ReadBufferOp) { return WalkResult::interrupt(); })
+    if (loop.walk([](Operation *user) {
+              return usesBuffers(user) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+            })
             .wasInterrupted())
       return true;
   return false;
 }
 
+/// Whether the kernel uses buffers with cleared slots after `op`, which stands
+/// outside the loops that do.
+static bool needsZerosAfter(Operation *op, func::FuncOp kernel) {
+  Block &body = kernel.getBody().front();
+  Operation *top = body.findAncestorOpInBlock(*op);
+  return kernel
+      .walk([&](AllocBufferOp alloc) {
+        if (alloc.getCleared())
+          for (Operation *user : alloc.getResult().getUsers())
+            if (!body.findAncestorOpInBlock(*user)->isBeforeInBlock(top))
+              return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 FailureOr<Value> Distributor::getScratch(Operation *op, uint64_t bytes) {
-  unsigned base = isAmongBuffers(op) ? bufferBytes : 0;
+  unsigned base = isAmongBuffers(op) || (bytes > unclearedBytes &&
+                                         needsZerosAfter(op, kernel))
+                      ? bufferBytes
+                      : 0;
   if (base + bytes > options.target->maxSharedBytes)
     return op->emitOpError("needs ")
            << bytes << " bytes of shared memory to move " << op->getName()

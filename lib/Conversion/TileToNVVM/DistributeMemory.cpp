@@ -49,7 +49,8 @@ void Distributor::beforeWrite() {
 Distributor::Pending Distributor::getMemoryUse(Region &region) {
   Pending use;
   region.walk([&](Operation *op) {
-    use.reads |= isa<LoadOp, GatherOp, memref::LoadOp>(op);
+    use.reads |=
+        isa<LoadOp, GatherOp, CopyAsyncOp, CopyTensorOp, memref::LoadOp>(op);
     use.writes |= isa<StoreOp, ScatterOp>(op);
   });
   return use;

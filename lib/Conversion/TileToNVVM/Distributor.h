@@ -72,6 +72,9 @@ private:
 mlir::Value emitLinear(Emitter &emit, llvm::ArrayRef<uint32_t> columns,
                        mlir::Value index, unsigned first, unsigned bits);
 
+/// The i32 address of a column of tensor memory as a pointer.
+mlir::Value toTensorPointer(Emitter &emit, mlir::Value address);
+
 class Distributor {
 public:
   struct Options {
@@ -85,8 +88,10 @@ public:
   /// Emits the thread's function before the kernel; the kernel is left alone.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
 
-  /// Bytes of dynamic shared memory that the kernel needs.
+  /// Bytes of dynamic shared memory that the kernel needs, and where they
+  /// begin.
   unsigned getSharedBytes() const { return sharedBytes; }
+  unsigned getSharedAlignment() const { return sharedAlignment; }
   unsigned getNumThreads() const { return numWarps * 32; }
 
 private:
@@ -157,7 +162,8 @@ private:
     unsigned slotBytes = 0; ///< From one slot of the buffer to the next.
     /// From a byte of a row-major slot to where it is.
     LinearLayout swizzle;
-    /// How the block's threads divide the copies of a slot.
+    /// How the block's threads divide the copies of a slot, where the buffer's
+    /// type does not dictate its arrangement.
     LinearLayout copyLayout;
   };
   /// Gives every buffer of the kernel its place.
@@ -168,6 +174,9 @@ private:
   LinearLayout chooseBufferSwizzle(AllocBufferOp op,
                                    const LinearLayout &copyLayout);
 
+  /// Writes zeros to buffers that ask for it, before anything else happens.
+  void clearBuffers();
+
   //===--- DistributeCopies.cpp ------------------------------------------===//
   mlir::LogicalResult distributeCopy(CopyAsyncOp op);
   /// The number (i64) of tiles that a copy's predicate lets a loop reach along
@@ -177,6 +186,66 @@ private:
   /// plus what the moving dimension adds, where that grows evenly.
   void carryPointer(CopyAsyncOp op, mlir::scf::ForOp loop, mlir::Value pointer,
                     mlir::Value first, unsigned bytes);
+
+  //===--- DistributePlacedCopies.cpp ------------------------------------===//
+  /// How the threads divide a copy, and the elements that they copy at once.
+  struct CopyPlan {
+    LinearLayout layout;
+    unsigned piece;
+  };
+  /// Pieces of fewer bytes go through registers.
+  static constexpr unsigned kFewestCopyBytes = 4;
+  CopyPlan planCopy(BufferType type, const SharedBuffer &buffer,
+                    const MemRefValue &memref);
+  /// Copies by loads and stores, which are done when it returns.
+  void copyThroughRegisters(CopyAsyncOp op, const MemRefValue &memref,
+                            const SharedBuffer &buffer,
+                            const LinearLayout &layout);
+
+  //===--- DistributeBarriers.cpp ----------------------------------------===//
+  /// Gives barriers, and what else outlives scratch memory, places in the
+  /// control area of shared memory.
+  void placeBarriers();
+  /// Says where the control area lies, when all else has its place.
+  mlir::LogicalResult finishControl();
+  /// The address of a byte of the control area.
+  mlir::Value getControl(unsigned offset);
+  /// The address of one of several barriers.
+  mlir::Value getBarrier(mlir::Value barriers, mlir::Value slot);
+  mlir::LogicalResult distributeInit(InitBarriersOp op);
+  mlir::LogicalResult distributeInval(InvalBarriersOp op);
+  mlir::LogicalResult distributeWait(WaitBarrierOp op);
+  mlir::LogicalResult distributeArrive(ArriveCopiesOp op);
+  mlir::LogicalResult distributeExpect(ExpectBytesOp op);
+  mlir::LogicalResult distributeRoles(WarpRolesOp op);
+  /// Runs `body` in one thread of those that come by: the block's, or the
+  /// role's.
+  void byOneThread(llvm::function_ref<void()> body);
+  /// Lets asynchronous copies and the tensor core see what this thread has
+  /// written to shared memory.
+  void fenceAsyncProxy();
+  /// Checks that the target has what `op` needs.
+  mlir::LogicalResult expect(mlir::Operation *op, Capability capability);
+
+  //===--- DistributeTensorMemory.cpp ------------------------------------===//
+  /// Gives everything in tensor memory its columns.
+  mlir::LogicalResult placeTensorMemory();
+  /// Clears buffers and takes tensor memory, when the kernel starts, and gives
+  /// the latter back.
+  void startTensorMemory();
+  void freeTensorMemory();
+  /// The i32 address of the first column of a slot; null stands for slot 0.
+  mlir::Value getColumns(mlir::Value memory, mlir::Value slot);
+  mlir::LogicalResult distributeTensorLoad(LoadTensorMemoryOp op);
+  mlir::LogicalResult distributeTensorStore(StoreTensorMemoryOp op);
+
+  //===--- DistributeTensorMultiplies.cpp --------------------------------===//
+  mlir::LogicalResult distributeCopyScales(CopyScalesOp op);
+  mlir::LogicalResult distributeMultiply(MultiplyAsyncOp op);
+  mlir::LogicalResult distributeCommit(CommitMultipliesOp op);
+  /// The lower half of the descriptor of a slot of shared memory (i32), and
+  /// what is added to it.
+  mlir::Value getDescribedStart(mlir::Value buffer, mlir::Value slot);
 
   //===--- DistributeMma.cpp ---------------------------------------------===//
   mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
@@ -250,12 +319,32 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Fragment> fragments;
   llvm::DenseMap<mlir::Value, MemRefValue> memrefs;
-  mlir::Value lane, warp; ///< i32
+  /// i32; `warp` counts from the first of the role, and so does `numWarps`.
+  mlir::Value lane, warp;
+  /// Where one thread does everything.
+  bool isOneThread = false;
   llvm::DenseMap<mlir::Value, SharedBuffer> buffers;
   llvm::DenseSet<mlir::Value> reportedCopies;
   CarriedValues carriedValues;
   unsigned bufferBytes = 0; ///< Shared memory that buffers take, from 0.
+  /// The part of it, from 0, that nobody expects to keep its zeros.
+  unsigned unclearedBytes = 0;
   unsigned sharedBytes = 0;
+  unsigned sharedAlignment = BufferType::kSlotAlignment;
+  /// The control area lies behind all else, where scratch memory never is. It
+  /// is known at the end: until then `controlPlace` is a constant to be set.
+  mlir::LLVM::ConstantOp controlPlace;
+  mlir::Value control;
+  unsigned controlBytes = 0;
+  llvm::DenseMap<mlir::Value, unsigned> barrierOffsets;
+  /// In tensor memory: the first column of each allocation, their number in
+  /// all, and the address (i32) of the first.
+  llvm::DenseMap<mlir::Value, unsigned> firstColumns;
+  unsigned numColumns = 0;
+  unsigned columnsOffset = 0; ///< Of the word with the address, in `control`.
+  mlir::Value tensorMemory;
+  /// What descriptors say of where shared memory begins (i32).
+  mlir::Value sharedStart;
   /// Whether a thread may still read scratch memory, which buffers share.
   bool scratchInUse = false;
 };
