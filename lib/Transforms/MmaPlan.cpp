@@ -382,6 +382,22 @@ bool MmaPlan::decodes() const {
          (!isSixteenBit(lhsFormat) || !isSixteenBit(rhsFormat));
 }
 
+const MmaAtom *tile::getWarpAtom(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>("atom");
+  const MmaAtom *atom = name ? findMmaAtom(name.getValue()) : nullptr;
+  if (!atom) {
+    op->emitOpError("expects an 'atom' of the instruction table; run "
+                    "tile-legalize-scaled-mma first");
+    return nullptr;
+  }
+  if (atom->issuer != MmaIssuer::Warp) {
+    op->emitOpError("expects an instruction that warps issue, but got '")
+        << atom->name << "'; run tile-stage-tensor-multiplies first";
+    return nullptr;
+  }
+  return atom;
+}
+
 MmaPlan tile::planMma(MmaFOp op, unsigned numWarps, std::optional<int64_t> k) {
   MmaPlan plan;
   plan.atom = findMmaAtom(*op.getAtom());

@@ -19,6 +19,7 @@
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/MmaAtoms.h"
+#include "tile/Transforms/MmaPlan.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -108,10 +109,9 @@ struct OrientMultiplies
 
 template <typename MmaOp>
 LogicalResult OrientMultiplies::orient(MmaOp op) {
-  const MmaAtom *atom = op.getAtom() ? findMmaAtom(*op.getAtom()) : nullptr;
+  const MmaAtom *atom = getWarpAtom(op);
   if (!atom)
-    return op.emitOpError("expects an 'atom' of the instruction table; run "
-                          "tile-legalize-scaled-mma first");
+    return failure();
   auto isDecoded = [](Value operand, ElementFormat multiplicand) {
     return getElementFormat(getElementTypeOrSelf(operand.getType())) !=
            multiplicand;

@@ -19,6 +19,7 @@
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/MmaAtoms.h"
+#include "tile/Transforms/MmaPlan.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -200,13 +201,9 @@ void SplitReduction::runOnOperation() {
     });
     bool changed = false;
     for (Operation *op : multiplies) {
-      auto name = op->getAttrOfType<StringAttr>("atom");
-      const MmaAtom *atom = name ? findMmaAtom(name.getValue()) : nullptr;
-      if (!atom) {
-        op->emitOpError("expects an 'atom' of the instruction table; run "
-                        "tile-legalize-scaled-mma first");
+      const MmaAtom *atom = getWarpAtom(op);
+      if (!atom)
         return signalPassFailure();
-      }
       changed |=
           llvm::TypeSwitch<Operation *, bool>(op).Case<MmaFOp, MmaFScaledOp>(
               [&](auto op) { return split(op, *atom, warps); });

@@ -311,6 +311,8 @@ void StepMultiplies::runOnOperation() {
         multiplies.push_back(op);
     });
     for (Operation *op : multiplies) {
+      if (!getWarpAtom(op))
+        return signalPassFailure();
       auto run = [&](auto mma) {
         // FP4 is few words to hold. A step of FP8 has twice as many, which are
         // no longer in the parts that conversions take when a loop carries

@@ -15,3 +15,12 @@ func.func @unknown_atom(%a: tensor<8x32xf4E2M1FN>, %b: tensor<32x16xbf16>, %c: t
      : tensor<8x32xf4E2M1FN>, tensor<32x16xbf16>, tensor<8x16xf32>, tensor<8x2xf8E4M3FN>
   return %r : tensor<8x16xf32>
 }
+
+// -----
+
+// Multiplies of tensor memory have become other operations before.
+func.func @tensor_memory(%a: tensor<128x16xbf16>, %b: tensor<16x16xbf16>, %c: tensor<128x16xf32>) -> tensor<128x16xf32> {
+  // expected-error @below {{'tile.mmaf' op expects an instruction that warps issue, but got 'm128n256k16.tcgen05.f16.bf16.bf16'; run tile-stage-tensor-multiplies first}}
+  %r = tile.mmaf %a, %b, %c {atom = "m128n256k16.tcgen05.f16.bf16.bf16", path = "native"} : tensor<128x16xbf16>, tensor<16x16xbf16>, tensor<128x16xf32>
+  return %r : tensor<128x16xf32>
+}

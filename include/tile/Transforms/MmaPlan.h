@@ -73,6 +73,11 @@ struct MmaPlan {
   bool decodes() const;
 };
 
+/// The instruction that `tile-legalize-scaled-mma` gave to a multiply, which
+/// warps issue: multiplies of tensor memory are other operations by now. Null
+/// after an error.
+const MmaAtom *getWarpAtom(mlir::Operation *op);
+
 /// Plans an annotated `tile.mmaf` or `tile.mmaf_scaled` for a block of
 /// `numWarps` warps. Requires: the op has `path` and `atom`, and the atom
 /// fits its types. With `k`, plans the same multiply of so many values of K,
