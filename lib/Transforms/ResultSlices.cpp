@@ -1,20 +1,19 @@
 //===- ResultSlices.cpp - A result a few columns at a time ----------------===//
 //
-// A tile that is divided along a dimension into `parts` slices has, in slice j,
-// the elements whose index there has j as its upper bits. `getResultDim` and
-// `getOperandDims` follow these bits through operations, one forwards from the
-// value, the other back to what else its uses need.
+// Finding goes forwards from the value to the stores, and from there back to
+// what else they need; `SliceDims.h` says how each operation divides its tiles.
+// Emitting is cloning with narrower types and the tile-space indices of slices.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ResultSlices.h"
 
+#include "SliceDims.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,119 +22,11 @@
 using namespace mlir;
 using namespace tile;
 
-/// The dimension along which a tile is divided; none where every slice has all.
-using Dim = std::optional<unsigned>;
+using Dim = SliceDim;
 
 /// Most elements of a tile that stays whole in registers while slices are taken
 /// from it: a few registers of each lane of four warps.
 static constexpr int64_t kMaxPickedElements = 1024;
-
-//===----------------------------------------------------------------------===//
-// Dimensions
-//===----------------------------------------------------------------------===//
-
-static RankedTensorType getTile(Value value) {
-  return dyn_cast<RankedTensorType>(value.getType());
-}
-
-/// The type of one slice.
-static RankedTensorType getSliceType(RankedTensorType type, unsigned dim,
-                                     int64_t parts) {
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= parts;
-  return type.clone(shape);
-}
-
-static bool isElementwise(Operation *op) {
-  return isa<FToFOp>(op) || (op->hasTrait<OpTrait::Elementwise>() &&
-                             isPure(op) && op->getNumRegions() == 0);
-}
-
-/// Where the upper bits of dimension `dim` are after a reshape, if they are the
-/// upper bits of one dimension there.
-static Dim getReshapedDim(ArrayRef<int64_t> from, unsigned dim,
-                          ArrayRef<int64_t> to, int64_t parts) {
-  const int64_t outer = ShapedType::getNumElements(from.take_front(dim));
-  int64_t product = 1;
-  for (auto [i, extent] : llvm::enumerate(to)) {
-    // Extents of 1 in between divide nothing.
-    if (product == outer && extent > 1)
-      return extent >= parts ? Dim(i) : std::nullopt;
-    product *= extent;
-  }
-  return std::nullopt;
-}
-
-/// How the results of `op`, or what it stores, are divided where one of its
-/// operands is along `dim`; none where slices of them need more than a slice.
-static Dim getResultDim(Operation *op, unsigned dim, int64_t parts) {
-  if (isElementwise(op) || isa<BroadcastOp, StoreOp, ScatterOp>(op))
-    return dim;
-  if (auto permute = dyn_cast<PermuteOp>(op))
-    return llvm::find(permute.getPermutation(), dim) -
-           permute.getPermutation().begin();
-  if (auto reshape = dyn_cast<ReshapeOp>(op))
-    return getReshapedDim(getTile(reshape.getSource()).getShape(), dim,
-                          reshape.getType().getShape(), parts);
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    const auto reduced = static_cast<unsigned>(reduce.getDim());
-    return dim == reduced ? std::nullopt : Dim(dim - (dim > reduced));
-  }
-  if (isa<UnpackOp, PackOp>(op) &&
-      getTile(op->getResult(0)).getDimSize(dim) >= parts)
-    return dim;
-  return std::nullopt;
-}
-
-/// How the operands of `op` are divided where its results, or what it stores,
-/// are along `dim`. nullopt where no slice of it can be computed from slices.
-static std::optional<SmallVector<Dim>>
-getOperandDims(Operation *op, unsigned dim, int64_t parts) {
-  SmallVector<Dim> dims(op->getNumOperands());
-  if (isElementwise(op)) {
-    for (auto [operand, operandDim] : llvm::zip(op->getOperands(), dims))
-      if (getTile(operand))
-        operandDim = dim;
-    return dims;
-  }
-  if (isa<BroadcastOp, ScatterOp>(op)) {
-    // What has extent 1 is the same for all.
-    for (auto [operand, operandDim] : llvm::zip(op->getOperands(), dims))
-      if (RankedTensorType type = getTile(operand);
-          type && type.getDimSize(dim) > 1)
-        operandDim = dim;
-    return dims;
-  }
-  if (auto permute = dyn_cast<PermuteOp>(op)) {
-    dims[0] = static_cast<unsigned>(permute.getPermutation()[dim]);
-    return dims;
-  }
-  if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-    dims[0] = getReshapedDim(reshape.getType().getShape(), dim,
-                             getTile(reshape.getSource()).getShape(), parts);
-    return dims[0] ? std::optional(dims) : std::nullopt;
-  }
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    dims[0] = dim + (dim >= static_cast<unsigned>(reduce.getDim()));
-    return dims;
-  }
-  if (isa<UnpackOp, PackOp>(op)) {
-    dims[0] = dim;
-    return getTile(op->getOperand(0)).getDimSize(dim) >= parts
-               ? std::optional(dims)
-               : std::nullopt;
-  }
-  if (isa<StoreOp>(op)) {
-    dims[0] = dim;
-    return dims;
-  }
-  if (isa<LoadOp, LoadTensorMemoryOp, IotaOp, tensor::SplatOp>(op))
-    return dims;
-  if (DenseElementsAttr elements;
-      matchPattern(op, m_Constant(&elements)) && elements.isSplat())
-    return dims;
-  return std::nullopt;
-}
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -209,7 +100,7 @@ static bool areSame(ValueRange lhs, ValueRange rhs) {
 static bool writesPlace(StoreOp store, Value memref, ValueRange indices,
                         ArrayRef<int64_t> shape) {
   return store.getTarget() == memref && areSame(store.getIndices(), indices) &&
-         getTile(store.getValue()).getShape() == shape;
+         getTileType(store.getValue()).getShape() == shape;
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,12 +203,12 @@ bool ResultUses::Finder::divide() {
     Dim dim;
     for (Value operand : op->getOperands())
       if (Dim operandDim = getDim(operand); operandDim && !dim) {
-        dim = getResultDim(op, *operandDim, uses.parts);
+        dim = getResultSliceDim(op, *operandDim, uses.parts);
         if (!dim)
           return fail(op, "needs more than a slice of it");
       }
     std::optional<SmallVector<Dim>> expected =
-        getOperandDims(op, *dim, uses.parts);
+        getOperandSliceDims(op, *dim, uses.parts);
     if (!expected)
       return fail(op, "needs more than a slice of it");
     for (auto [operand, operandDim] : llvm::zip(op->getOperands(), *expected))
@@ -339,7 +230,7 @@ void ResultUses::Finder::makeRounds() {
                     : dyn_cast<StoreOp>(uses.rounds.back().operations.back());
     bool together = store && last && uses.dims[store] == uses.dims[last] &&
                     writesPlace(store, last.getTarget(), last.getIndices(),
-                                getTile(last.getValue()).getShape());
+                                getTileType(last.getValue()).getShape());
     if (!together)
       uses.rounds.emplace_back();
     uses.rounds.back().operations.push_back(op);
@@ -355,7 +246,7 @@ bool ResultUses::Finder::needRound(size_t number) {
   for (size_t i = 0; i < needed.size(); ++i) {
     Operation *op = needed[i];
     std::optional<SmallVector<Dim>> dims =
-        getOperandDims(op, uses.dims[op], uses.parts);
+        getOperandSliceDims(op, uses.dims[op], uses.parts);
     for (auto [operand, dim] : llvm::zip(op->getOperands(), *dims)) {
       if (operand == uses.value)
         continue;
@@ -383,7 +274,7 @@ bool ResultUses::Finder::need(size_t number, Value value, Dim dim) {
   if (uses.rounds[number].forms.contains(form))
     return true;
   Operation *op = value.getDefiningOp();
-  RankedTensorType type = getTile(value);
+  RankedTensorType type = getTileType(value);
   if (op && canDivide(number, op, *dim)) {
     divided.insert(op);
     uses.rounds[number].forms[form] = false;
@@ -406,8 +297,9 @@ bool ResultUses::Finder::need(size_t number, Value value, Dim dim) {
 }
 
 bool ResultUses::Finder::canDivide(size_t round, Operation *op, unsigned dim) {
-  std::optional<SmallVector<Dim>> dims = getOperandDims(op, dim, uses.parts);
-  if (!dims || getTile(op->getResult(0)).getEncoding())
+  std::optional<SmallVector<Dim>> dims =
+      getOperandSliceDims(op, dim, uses.parts);
+  if (!dims || getTileType(op->getResult(0)).getEncoding())
     return false;
   if (auto load = dyn_cast<LoadOp>(op);
       load && !canDivideLoad(round, load, dim))
@@ -556,12 +448,12 @@ void ResultUses::Emitter::clone(Operation *op, unsigned dim) {
     made[{iota.getResult(), dim}] = makeIota(iota);
     return;
   }
-  SmallVector<Dim> dims = *getOperandDims(op, dim, uses.parts);
+  SmallVector<Dim> dims = *getOperandSliceDims(op, dim, uses.parts);
   SmallVector<Value> operands;
   for (auto [operand, operandDim] : llvm::zip(op->getOperands(), dims))
     operands.push_back(operandDim ? get({operand, *operandDim}) : operand);
   auto getType = [&](Value result) {
-    return getSliceType(getTile(result), dim, uses.parts);
+    return getSliceType(getTileType(result), dim, uses.parts);
   };
   const Location loc = op->getLoc();
 
@@ -600,7 +492,7 @@ void ResultUses::Emitter::clone(Operation *op, unsigned dim) {
 /// bits, and what is left of them is combined.
 Value ResultUses::Emitter::pick(Value whole, unsigned dim) {
   const Location loc = whole.getLoc();
-  RankedTensorType type = getTile(whole);
+  RankedTensorType type = getTileType(whole);
   Type element = type.getElementType();
   if (isa<FloatType>(element)) {
     element = builder.getIntegerType(getElementBits(element));

@@ -32,6 +32,8 @@
 #ifndef TILE_LIB_TRANSFORMS_RESULTSLICES_H
 #define TILE_LIB_TRANSFORMS_RESULTSLICES_H
 
+// A pass that emits slices depends on the tensor dialect.
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"

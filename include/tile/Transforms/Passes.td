@@ -175,7 +175,8 @@ def TileStageTensorMultiplies
     ```
   }];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"\"",
            "Target name; one of the rows of docs/targets.md">,
@@ -212,7 +213,8 @@ def TileSliceResults : Pass<"tile-slice-results", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"numWarps", "num-warps", "unsigned", /*default=*/"0",
            "Warps per block, as for tile-assign-layouts">,
