@@ -157,7 +157,7 @@ struct Tile {
 
 } // namespace
 
-/// The one place where the tile of a linear layer is decided.
+/// The tile of a linear layer whose multiplies warps issue.
 static Tile chooseTile(const LinearProblem &problem, const LinearTraits &traits,
                        int64_t sharedBytes) {
   Tile tile;
@@ -195,6 +195,34 @@ static Tile chooseTile(const LinearProblem &problem, const LinearTraits &traits,
   return tile;
 }
 
+/// The same for multiplies in tensor memory, whose instruction takes 128 rows
+/// of one side whatever the tile is: of the weights, where x has fewer.
+static Tile chooseTensorTile(const LinearProblem &problem,
+                             const LinearTraits &traits, int64_t sharedBytes) {
+  Tile tile;
+  tile.bm = clampToPowerOf2(problem.m, 16, 128);
+  tile.bn = 128;
+  // 128 bytes of each row are what the widest swizzle takes.
+  const int64_t bits = std::max(traits.xBits, traits.yBits);
+  tile.bk = clampToPowerOf2(problem.k, 64, 128 * 8 / bits);
+  auto isAtLeast = [&](int64_t programs) {
+    return countPrograms(problem.m, tile.bm, problem.n, tile.bn, programs) >=
+           programs;
+  };
+  while (!isAtLeast(kEnoughPrograms) && tile.bm > 16)
+    tile.bm /= 2;
+  if (tile.bm == 128) {
+    tile.bn = 256;
+    if (!isAtLeast(kEnoughPrograms))
+      tile.bn = 128;
+  }
+  if (sharedBytes / traits.getStageBytes(128, tile.bn, tile.bk) < kWantedStages)
+    tile.bk /= 2;
+  // Half of the warps copy.
+  tile.numWarps = tile.bm * tile.bn >= 128 * 128 ? 8 : 4;
+  return tile;
+}
+
 const std::vector<std::string> &tile::runtime::getLinearNames() {
   ForkShield shield;
   static const std::vector<std::string> names = {
@@ -204,7 +232,8 @@ const std::vector<std::string> &tile::runtime::getLinearNames() {
 
 Expected<KernelChoice> tile::runtime::chooseLinear(const std::string &name,
                                                    const LinearProblem &problem,
-                                                   unsigned sharedBytes) {
+                                                   unsigned sharedBytes,
+                                                   bool hasTensorMemory) {
   if (!llvm::is_contained(getLinearNames(), name))
     return makeNameError(name, "linear layer", getLinearNames());
   bool isMxfp8 = name == "mxfp8_linear";
@@ -236,7 +265,9 @@ Expected<KernelChoice> tile::runtime::chooseLinear(const std::string &name,
   if (problem.mxScales && !isW4A16)
     return makeError(name, "expects mxScales for w4a16_linear only");
 
-  Tile tile = chooseTile(problem, traits, sharedBytes);
+  Tile tile = hasTensorMemory && !isW4A16
+                  ? chooseTensorTile(problem, traits, sharedBytes)
+                  : chooseTile(problem, traits, sharedBytes);
   if (Status status = checkGrid(name, "m", problem.m, tile.bm, kMaxGridX);
       !status)
     return status.error();

@@ -35,10 +35,11 @@ const std::vector<std::string> &getLinearNames();
 const std::vector<std::string> &getQuantizeNames();
 
 /// Checks the problem of a linear layer and chooses its tile for a target whose
-/// blocks have `sharedBytes` of shared memory.
+/// blocks have `sharedBytes` of shared memory, and tensor memory or not.
 Expected<KernelChoice> chooseLinear(const std::string &name,
                                     const LinearProblem &problem,
-                                    unsigned sharedBytes);
+                                    unsigned sharedBytes,
+                                    bool hasTensorMemory = false);
 
 /// The same for a quantiser or `dequantize`, which use no shared memory that
 /// matters.

@@ -43,18 +43,18 @@ Expected<std::string> KernelLibrary::getText(const std::string &name) {
                                         llvm::join(getNames(), ", "));
 }
 
-/// Bytes of shared memory of the target that `options` names; the least of all
-/// targets where they name none.
-static Expected<unsigned> getSharedBytes(const CompileOptions &options) {
+/// The target that `options` name; null where they name none.
+static Expected<const tile::TargetInfo *>
+getTargetInfo(const CompileOptions &options) {
   std::string target = options.target;
   if (target.empty() && options.device)
     target = options.device->getTarget();
   if (target.empty())
-    return kLeastSharedBytes;
+    return static_cast<const tile::TargetInfo *>(nullptr);
   llvm::Expected<const tile::TargetInfo *> info = tile::findTarget(target);
   if (!info)
     return Error(ErrorCode::NotFound, llvm::toString(info.takeError()));
-  return (*info)->maxSharedBytes;
+  return *info;
 }
 
 /// Checks that nothing is given that the library chooses.
@@ -102,10 +102,17 @@ Expected<ReadyKernel> KernelLibrary::linear(const std::string &name,
                                             CompileOptions options) const {
   if (Status status = checkOptions(name, options); !status)
     return status.error();
-  Expected<unsigned> sharedBytes = getSharedBytes(options);
-  if (!sharedBytes)
-    return std::move(sharedBytes).error();
-  Expected<KernelChoice> choice = chooseLinear(name, problem, *sharedBytes);
+  Expected<const tile::TargetInfo *> target = getTargetInfo(options);
+  if (!target)
+    return std::move(target).error();
+  const tile::TargetInfo *info = *target;
+  // Fewer warps than four have no use for tensor memory.
+  const bool hasTensorMemory = info && info->has(tile::Capability::Tcgen05) &&
+                               options.mmaPath != "expand" &&
+                               (options.numWarps == 0 || options.numWarps >= 4);
+  Expected<KernelChoice> choice = chooseLinear(
+      name, problem, info ? info->maxSharedBytes : kLeastSharedBytes,
+      hasTensorMemory);
   if (!choice)
     return std::move(choice).error();
   return compileChoice(compiler, name, *std::move(choice), std::move(options));

@@ -472,6 +472,9 @@ std::optional<TensorLoop> Matcher::match() {
             sums, multiply.exchanged ? rank - 2 : rank - 1, parts, reason);
         if (!result.uses)
           return std::nullopt;
+        // The loops of later parts would come between the rounds.
+        if (result.uses->getNumRounds() > 1)
+          return refuse("the sums of a part are stored to several places");
       }
       return result;
     }

@@ -25,8 +25,9 @@ LinearProblem makeProblem(int64_t m, int64_t n, int64_t k) {
 
 /// "BMxBNxBK KA NA, warps: grid".
 std::string choose(const std::string &name, const LinearProblem &problem,
-                   unsigned sharedBytes) {
-  Expected<KernelChoice> choice = chooseLinear(name, problem, sharedBytes);
+                   unsigned sharedBytes, bool hasTensorMemory = false) {
+  Expected<KernelChoice> choice =
+      chooseLinear(name, problem, sharedBytes, hasTensorMemory);
   if (!choice)
     return choice.error().str();
   auto &constants = choice->constants;
@@ -84,6 +85,30 @@ TEST(KernelChoice, PipelinesFitInSharedMemory) {
   // 128x256 would have two stages.
   EXPECT_EQ(choose("mxfp8_linear", 8192, 8192, 8192, kAda),
             "128x128x128 KA=128 NA=4, 4 warps: 64,64");
+}
+
+TEST(KernelChoice, TensorMemory) {
+  auto chooseTensor = [](const std::string &name, int64_t m, int64_t n,
+                         int64_t k) {
+    return choose(name, makeProblem(m, n, k), kHopper, true);
+  };
+  // Few rows of x: 128 of the weights.
+  EXPECT_EQ(chooseTensor("nvfp4_linear", 1, 4096, 4096),
+            "16x128x256 KA=256 NA=4, 4 warps: 1,32");
+  EXPECT_EQ(chooseTensor("nvfp4_linear", 64, 16384, 4096),
+            "64x128x256 KA=256 NA=4, 4 warps: 1,128");
+  EXPECT_EQ(chooseTensor("nvfp4_linear", 128, 8192, 4096),
+            "64x128x256 KA=256 NA=4, 4 warps: 2,64");
+  EXPECT_EQ(chooseTensor("mxfp4_linear", 8192, 8192, 8192),
+            "128x256x256 KA=256 NA=4, 8 warps: 64,32");
+  EXPECT_EQ(chooseTensor("mxfp8_linear", 8192, 8192, 8192),
+            "128x256x128 KA=128 NA=4, 8 warps: 64,32");
+  EXPECT_EQ(chooseTensor("mxfp8_linear", 2048, 1024, 96),
+            "128x128x128 KA=32 NA=4, 8 warps: 16,8");
+  LinearProblem problem = makeProblem(16, 4096, 4096);
+  problem.x = ElementType::BF16;
+  EXPECT_EQ(choose("w4a16_linear", problem, kHopper, true),
+            choose("w4a16_linear", problem, kHopper, false));
 }
 
 TEST(KernelChoice, WeightOnlySteps) {
