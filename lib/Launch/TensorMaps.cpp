@@ -10,8 +10,9 @@ using namespace llvm;
 using namespace tile;
 using emulator::TensorMap;
 
-/// The kernel's coordinates have 32 bits and a sign.
-static constexpr int64_t kMaxExtent = INT32_MAX;
+/// The coordinates of a kernel have 32 bits and a sign, and tiles may reach
+/// beyond the array.
+static constexpr int64_t kMaxExtent = int64_t(1) << 30;
 static constexpr int64_t kMaxStride = (int64_t(1) << 40) - 1;
 
 bool tile::isEmptyTensor(ArrayRef<int64_t> shape) {

@@ -231,6 +231,9 @@ FailureOr<LLVM::LLVMFuncOp> Distributor::run() {
   SmallVector<Type> parameters;
   for (Type type : kernel.getArgumentTypes())
     appendParameterTypes(type, parameters);
+  if (failed(planTensorCopies()))
+    return failure();
+  addTensorMapTypes(parameters);
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(kernel.getContext()), parameters);
   auto function = LLVM::LLVMFuncOp::create(emit.builder, kernel.getLoc(),
@@ -245,6 +248,7 @@ FailureOr<LLVM::LLVMFuncOp> Distributor::run() {
   emitArguments(function);
   lane = emit.laneId();
   warp = emit.warpId();
+  emitTensorMaps(function);
   if (failed(placeBuffers()) || failed(placeTensorMemory()))
     return failure();
   placeBarriers();
@@ -695,7 +699,8 @@ LogicalResult Distributor::distribute(Operation *op) {
       .Case([&](LoadOp op) { return distributeLoad(op); })
       .Case<AllocBufferOp, AllocBarriersOp, AllocTensorMemoryOp>(
           [](Operation *) { return success(); })
-      .Case([&](CopyAsyncOp op) { return distributeCopy(op); })
+      .Case<CopyAsyncOp, CopyTensorOp>(
+          [&](auto op) { return distributeCopy(op); })
       .Case([&](CommitCopiesOp) {
         NVVM::CpAsyncCommitGroupOp::create(emit.builder, emit.loc);
         return success();
@@ -989,6 +994,8 @@ struct Distribute : public tile::impl::TileDistributeBase<Distribute> {
           "// tile.launch entry=" + name +
               " block=" + Twine(distributor.getNumThreads()) +
               ",1,1 shared=" + Twine(distributor.getSharedBytes())));
+      for (const std::string &line : distributor.printTensorMaps(name))
+        launchLines.push_back(StringAttr::get(&getContext(), line));
     }
     OpBuilder builder(&getContext());
     builder.setInsertionPointToStart(module.getBody());

@@ -24,8 +24,12 @@
 #include "tile/Target/TargetInfo.h"
 #include "tile/Transforms/Divisibility.h"
 #include "tile/Transforms/MmaPlan.h"
+#include "tile/Transforms/TensorCopies.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+
+#include <string>
+#include <vector>
 
 namespace tile {
 
@@ -93,6 +97,8 @@ public:
   unsigned getSharedBytes() const { return sharedBytes; }
   unsigned getSharedAlignment() const { return sharedAlignment; }
   unsigned getNumThreads() const { return numWarps * 32; }
+  /// What the PTX says of each tensor map that the function `entry` takes.
+  llvm::SmallVector<std::string> printTensorMaps(llvm::StringRef entry) const;
 
 private:
   //===--- Distribute.cpp: functions, control flow, constants ------------===//
@@ -247,6 +253,26 @@ private:
   /// what is added to it.
   mlir::Value getDescribedStart(mlir::Value buffer, mlir::Value slot);
 
+  //===--- DistributeTensorCopies.cpp ------------------------------------===//
+  /// A tensor map that the function takes.
+  struct TensorMap {
+    unsigned argument; ///< Of the kernel.
+    TensorCopyPlan plan;
+    unsigned parameter = 0;
+    mlir::Value pointer; ///< !llvm.ptr
+  };
+  struct TensorCopy {
+    unsigned map = 0; ///< In `tensorMaps`.
+    TensorCopyPlan plan;
+  };
+  /// Decides which tensor maps the kernel's copies need.
+  mlir::LogicalResult planTensorCopies();
+  /// Appends the types of the parameters that are tensor maps.
+  void addTensorMapTypes(llvm::SmallVectorImpl<mlir::Type> &parameters);
+  /// Says of these parameters that they are tensor maps, and fetches them.
+  void emitTensorMaps(mlir::LLVM::LLVMFuncOp function);
+  mlir::LogicalResult distributeCopy(CopyTensorOp op);
+
   //===--- DistributeMma.cpp ---------------------------------------------===//
   mlir::LogicalResult distributeMma(const MmaPlan &plan, mlir::Value lhs,
                                     mlir::Value rhs, mlir::Value acc,
@@ -345,6 +371,8 @@ private:
   mlir::Value tensorMemory;
   /// What descriptors say of where shared memory begins (i32).
   mlir::Value sharedStart;
+  std::vector<TensorMap> tensorMaps;
+  llvm::DenseMap<mlir::Operation *, TensorCopy> tensorCopies;
   /// Whether a thread may still read scratch memory, which buffers share.
   bool scratchInUse = false;
 };
