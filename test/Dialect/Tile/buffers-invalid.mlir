@@ -110,7 +110,7 @@ func.func private @padded(!tile.buffer<1x8x4xi8, padded>)
 
 // -----
 
-// expected-error @below {{expected 'padded'}}
+// expected-error @below {{expects 'padded' or a placement, but got 'dense'}}
 func.func private @unknown_arrangement(!tile.buffer<1x8x8xi8, dense>)
 
 // -----
@@ -158,3 +158,10 @@ func.func @many_slots() {
   %b = tile.alloc_buffer : !tile.buffer<4096x16x16xbf16>
   return
 }
+
+// -----
+
+#p = #tile.placement<[1, 2, 4] : 16>
+
+// expected-error @below {{expected '>'}}
+func.func private @both(!tile.buffer<1x8xi8, padded, #p>)

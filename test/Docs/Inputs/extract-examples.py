@@ -13,7 +13,7 @@ import sys
 
 BLOCK = re.compile(r"^([ \t]*)```mlir\n(.*?)^\1```$", re.M | re.S)
 # An op that is defined by a class of its own or directly.
-DEFINITION = re.compile(r"^def (Tile_\w+Op) :.*?^}", re.M | re.S)
+DEFINITION = re.compile(r"^def (Tile_\w+Op)\s+:.*?^}", re.M | re.S)
 
 
 def main():

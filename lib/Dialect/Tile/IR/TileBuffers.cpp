@@ -24,7 +24,14 @@ Type BufferType::parse(AsmParser &parser) {
       parser.parseType(element))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
-    padded = succeeded(parser.parseOptionalKeyword("padded"));
+    StringRef arrangement;
+    SMLoc at = parser.getCurrentLocation();
+    padded = succeeded(parser.parseOptionalKeyword(&arrangement));
+    if (padded && arrangement != "padded") {
+      parser.emitError(at) << "expects 'padded' or a placement, but got '"
+                           << arrangement << "'";
+      return {};
+    }
     if (!padded && parser.parseAttribute(placement))
       return {};
   }
@@ -80,9 +87,11 @@ BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       llvm::Log2_64(ShapedType::getNumElements(shape.drop_front()));
   if (placement.getOffsets().size() != bits)
     return emitError() << "expects a placement with " << bits
-                       << " offsets, but got "
-                       << placement.getOffsets().size();
+                       << " offsets, but got " << placement.getOffsets().size();
   const int64_t bytes = getElementBits(elementType) / 8;
+  if (placement.getBytes() < bytes)
+    return emitError() << "expects slots of at least " << bytes << " bytes for "
+                       << elementType << ", but got " << placement.getBytes();
   for (int64_t offset : placement.getOffsets())
     if (offset % bytes)
       return emitError() << "expects offsets that are multiples of " << bytes

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -13,9 +14,8 @@ using namespace tile;
 // Types
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-BarriersType::verify(function_ref<InFlightDiagnostic()> emitError,
-                     int64_t count) {
+LogicalResult BarriersType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t count) {
   if (count < 1 || count > BufferType::kMaxSlots)
     return emitError() << "expects 1 to " << BufferType::kMaxSlots
                        << " barriers, but got " << count;
@@ -30,9 +30,9 @@ Type TensorMemoryType::parse(AsmParser &parser) {
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element) || parser.parseGreater())
     return {};
-  return TensorMemoryType::getChecked(
-      [&] { return parser.emitError(loc); }, parser.getContext(),
-      ArrayRef<int64_t>(shape), element);
+  return TensorMemoryType::getChecked([&] { return parser.emitError(loc); },
+                                      parser.getContext(),
+                                      ArrayRef<int64_t>(shape), element);
 }
 
 void TensorMemoryType::print(AsmPrinter &printer) const {
@@ -40,6 +40,13 @@ void TensorMemoryType::print(AsmPrinter &printer) const {
   for (int64_t extent : getShape())
     printer << extent << 'x';
   printer << getElementType() << '>';
+}
+
+/// Columns of a slot for a tile of `tile`.
+static int64_t countColumns(ArrayRef<int64_t> tile) {
+  int64_t batches = tile.size() == 3 ? tile.front() : 1;
+  int64_t rows = tile.end()[-2] / TensorMemoryType::kLanes;
+  return batches * rows * tile.back();
 }
 
 LogicalResult
@@ -63,14 +70,16 @@ TensorMemoryType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!elementType.isF32() && shape.back() % 4)
     return emitError() << "expects a multiple of four blocks, but got "
                        << shape.back();
+  // So that numbers of columns and bytes never overflow. Which of them a block
+  // has is decided where all allocations are known.
+  constexpr int64_t maxColumns = int64_t(1) << 30;
+  if (shape.front() > maxColumns / countColumns(shape.drop_front()))
+    return emitError() << "expects at most 2^30 columns";
   return success();
 }
 
 int64_t TensorMemoryType::getSlotColumns() const {
-  ArrayRef<int64_t> tile = getTileShape();
-  int64_t batches = tile.size() == 3 ? tile.front() : 1;
-  int64_t rows = tile.end()[-2] / kLanes;
-  return batches * rows * tile.back();
+  return countColumns(getTileShape());
 }
 
 TensorMemoryType TensorMemoryType::withNumSlots(int64_t slots) const {
@@ -164,7 +173,9 @@ LogicalResult CopyTensorOp::verify() {
     return emitOpError("expects a memref and indices of rank ")
            << rank << ", but got rank " << source.getRank() << " and "
            << getIndices().size() << " indices";
-  if (!isa<BlockArgument>(getSource()))
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  if (!argument || !argument.getOwner()->isEntryBlock() ||
+      !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
     return emitOpError("expects an argument of the kernel as source");
   if (!buffer.getPlacement())
     return emitOpError("expects a buffer with a placement, but got ") << buffer;
@@ -195,8 +206,7 @@ LogicalResult MultiplyAsyncOp::verify() {
     return emitOpError("expects batch, M, N and K as shape, but got ")
            << getShape().size() << " numbers";
   for (int64_t extent : getShape())
-    if (extent < 1 || extent > kMaxTileElements ||
-        !llvm::isPowerOf2_64(extent))
+    if (extent < 1 || extent > kMaxTileElements || !llvm::isPowerOf2_64(extent))
       return emitOpError("expects powers of two up to 2^20 as shape, but got ")
              << extent;
   const int64_t batch = getShape()[0], m = getShape()[1], n = getShape()[2];
@@ -207,25 +217,46 @@ LogicalResult MultiplyAsyncOp::verify() {
       tile.end()[-2] != m || tile.back() != n)
     return emitOpError("expects sums for ")
            << batch << " x " << m << " x " << n << ", but got " << acc;
-  for (auto [buffer, slot] : {std::pair(getLhs(), getLhsSlot()),
-                              std::pair(getRhs(), getRhsSlot())}) {
+  for (auto [buffer, slot] :
+       {std::pair(getLhs(), getLhsSlot()), std::pair(getRhs(), getRhsSlot())}) {
     if (!buffer.getType().getPlacement())
       return emitOpError("expects buffers with a placement, but got ")
              << buffer.getType();
-    if (failed(verifySlot(*this, "a slot", buffer.getType().getNumSlots(),
+    if (failed(
+            verifySlot(*this, "a slot", buffer.getType().getNumSlots(), slot)))
+      return failure();
+  }
+  const bool isScaled = getLhsScale() != nullptr;
+  for (Value part : {Value(getLhsScaleSlot()), Value(getRhsScale()),
+                     Value(getRhsScaleSlot())})
+    if (bool(part) != isScaled)
+      return emitOpError("expects scales and their slots for both operands or "
+                         "for none");
+  if (!isScaled)
+    return success();
+  for (auto [memory, slot, extent] :
+       {std::tuple(getLhsScale(), getLhsScaleSlot(), m),
+        std::tuple(getRhsScale(), getRhsScaleSlot(), n)}) {
+    TensorMemoryType type = memory.getType();
+    if (!type.holdsScales())
+      return emitOpError("expects scales, but got ") << type;
+    ArrayRef<int64_t> scales = type.getTileShape();
+    const int64_t rows = llvm::alignTo(extent, TensorMemoryType::kLanes);
+    if ((scales.size() == 3 ? scales.front() : 1) != batch ||
+        scales.end()[-2] != rows)
+      return emitOpError("expects scales of ")
+             << batch << " x " << rows << " rows, but got " << type;
+    if (failed(verifySlot(*this, "a slot of tensor memory", type.getNumSlots(),
                           slot)))
       return failure();
   }
-  for (auto [memory, slot] : {std::pair(getLhsScale(), getLhsScaleSlot()),
-                              std::pair(getRhsScale(), getRhsScaleSlot())}) {
-    if (!memory)
-      continue;
-    if (!memory.getType().holdsScales())
-      return emitOpError("expects scales, but got ") << memory.getType();
-    if (failed(verifySlot(*this, "a slot of tensor memory",
-                          memory.getType().getNumSlots(), slot)))
-      return failure();
-  }
+  TensorMemoryType lhsScale = getLhsScale().getType();
+  TensorMemoryType rhsScale = getRhsScale().getType();
+  if (lhsScale.getElementType() != rhsScale.getElementType() ||
+      lhsScale.getShape().back() != rhsScale.getShape().back())
+    return emitOpError("expects scales of one type for the same blocks of K, "
+                       "but got ")
+           << lhsScale << " and " << rhsScale;
   return success();
 }
 
@@ -267,4 +298,25 @@ LogicalResult LoadTensorMemoryOp::verify() {
 LogicalResult StoreTensorMemoryOp::verify() {
   return verifySums(*this, getMemory().getType(),
                     cast<RankedTensorType>(getValue().getType()));
+}
+
+LogicalResult WarpRolesOp::verify() {
+  if ((*this)->getParentOfType<WarpRolesOp>())
+    return emitOpError("expects no roles around it");
+  for (Region *role : {&getCopiers(), &getIssuer()}) {
+    if (role->getNumArguments())
+      return emitOpError("expects roles without arguments, but got ")
+             << role->getNumArguments();
+    // What every thread of the block has to come by is not for some of them.
+    WalkResult result = role->walk([&](Operation *op) {
+      if (!isa<BarrierOp, WaitCopiesOp, LoadTensorMemoryOp,
+               StoreTensorMemoryOp>(op))
+        return WalkResult::advance();
+      op->emitOpError("expects all threads of the block, so no role around it");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
 }

@@ -88,7 +88,10 @@ def Tile_AllocBufferOp : Tile_BufferOp<"alloc_buffer"> {
     Example:
 
     ```mlir
-    %b = tile.alloc_buffer : !tile.buffer<3x128x64xf8E4M3FN>
+    func.func @alloc() {
+      %b = tile.alloc_buffer : !tile.buffer<3x128x64xf8E4M3FN>
+      return
+    }
     ```
   }];
   let arguments = (ins UnitAttr:$cleared);
@@ -112,8 +115,13 @@ def Tile_CopyAsyncOp : Tile_BufferOp<"copy_async",
     Example:
 
     ```mlir
-    tile.copy_async %x[%m, %k] to %b[%slot] if %p
-       : memref<?x?xf8E4M3FN, strided<[?, 1]>>, !tile.buffer<3x128x64xf8E4M3FN>
+    func.func @copy(%x: memref<?x?xf8E4M3FN, strided<[?, 1]>>, %m: index,
+                    %k: index, %slot: index, %p: i1) {
+      %b = tile.alloc_buffer : !tile.buffer<3x128x64xf8E4M3FN>
+      tile.copy_async %x[%m, %k] to %b[%slot] if %p {moving = array<i64: 1>}
+         : memref<?x?xf8E4M3FN, strided<[?, 1]>>, !tile.buffer<3x128x64xf8E4M3FN>
+      return
+    }
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
@@ -135,7 +143,10 @@ def Tile_CommitCopiesOp : Tile_BufferOp<"commit_copies"> {
     Example:
 
     ```mlir
-    tile.commit_copies
+    func.func @commit() {
+      tile.commit_copies
+      return
+    }
     ```
   }];
   let assemblyFormat = "attr-dict";
@@ -151,7 +162,11 @@ def Tile_WaitCopiesOp : Tile_BufferOp<"wait_copies"> {
     Example:
 
     ```mlir
-    tile.wait_copies {pending = 1 : i32}
+    func.func @wait() {
+      tile.wait_copies {pending = 1 : i32}
+      tile.wait_copies {async_proxy, pending = 0 : i32}
+      return
+    }
     ```
   }];
   let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending,
@@ -165,7 +180,10 @@ def Tile_BarrierOp : Tile_BufferOp<"barrier"> {
     Example:
 
     ```mlir
-    tile.barrier
+    func.func @barrier() {
+      tile.barrier
+      return
+    }
     ```
   }];
   let assemblyFormat = "attr-dict";
@@ -181,11 +199,16 @@ def Tile_ReadBufferOp : Tile_BufferOp<"read_buffer"> {
     Example:
 
     ```mlir
-    %t = tile.read_buffer %b[%slot]
-       : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN, #layout>
-    // The columns 32 * %j ... of the tile.
-    %u = tile.read_buffer %b[%slot] at[%c0, %j]
-       : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x32xf8E4M3FN, #part>
+    func.func @read(%b: !tile.buffer<3x128x64xf8E4M3FN>, %slot: index, %j: index)
+        -> (tensor<128x64xf8E4M3FN>, tensor<128x32xf8E4M3FN>) {
+      %c0 = arith.constant 0 : index
+      %t = tile.read_buffer %b[%slot]
+         : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN>
+      // The columns 32 * %j ... of the tile.
+      %u = tile.read_buffer %b[%slot] at[%c0, %j]
+         : !tile.buffer<3x128x64xf8E4M3FN> -> tensor<128x32xf8E4M3FN>
+      return %t, %u : tensor<128x64xf8E4M3FN>, tensor<128x32xf8E4M3FN>
+    }
     ```
   }];
   let arguments = (ins Tile_Buffer:$buffer, Index:$slot,

@@ -156,9 +156,10 @@ def Tile_PlacementAttr : AttrDef<Tile_Dialect, "Placement"> {
     func.func private @stage(!tile.buffer<2x8x32xi8, #swizzled>)
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$offsets,
+  // A tile of one element has no index bits.
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$offsets,
                         "int64_t":$bytes);
-  let assemblyFormat = "`<` `[` $offsets `]` `:` $bytes `>`";
+  let assemblyFormat = "`<` `[` (`]`) : ($offsets^ `]`)? `:` $bytes `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// From `Space::ofTile(shape)` to `{offset}`. Requires: as many offsets as

@@ -32,13 +32,20 @@ def Tile_Barriers : TypeDef<Tile_Dialect, "Barriers"> {
   let genVerifyDecl = 1;
 }
 
+/// What a phase of a barrier can count: 2^20 - 1 arrivals or bytes.
+def Tile_BarrierCount : ConfinedAttr<I32Attr, [
+    IntPositive, IntMaxValue<1048575>]>;
+
 def Tile_AllocBarriersOp : Tile_BufferOp<"alloc_barriers"> {
   let summary = "barriers for the whole run of a block";
   let description = [{
     Example:
 
     ```mlir
-    %full = tile.alloc_barriers : !tile.barriers<3>
+    func.func @alloc() {
+      %full = tile.alloc_barriers : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let results = (outs Tile_Barriers:$result);
@@ -54,11 +61,14 @@ def Tile_InitBarriersOp : Tile_BufferOp<"init_barriers"> {
     Example:
 
     ```mlir
-    tile.init_barriers %full {arrivals = 128 : i32} : !tile.barriers<3>
+    func.func @init(%full: !tile.barriers<3>) {
+      tile.init_barriers %full {arrivals = 128 : i32} : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers,
-                       ConfinedAttr<I32Attr, [IntPositive]>:$arrivals);
+                       Tile_BarrierCount:$arrivals);
   let assemblyFormat = "$barriers attr-dict `:` qualified(type($barriers))";
 }
 
@@ -71,7 +81,10 @@ def Tile_InvalBarriersOp : Tile_BufferOp<"inval_barriers"> {
     Example:
 
     ```mlir
-    tile.inval_barriers %full : !tile.barriers<3>
+    func.func @inval(%full: !tile.barriers<3>) {
+      tile.inval_barriers %full : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers);
@@ -88,7 +101,10 @@ def Tile_WaitBarrierOp : Tile_BufferOp<"wait_barrier"> {
     Example:
 
     ```mlir
-    tile.wait_barrier %full[%slot] parity %p : !tile.barriers<3>
+    func.func @wait(%full: !tile.barriers<3>, %slot: index, %p: i32) {
+      tile.wait_barrier %full[%slot] parity %p : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers, Index:$slot, I32:$parity);
@@ -108,7 +124,10 @@ def Tile_ArriveCopiesOp : Tile_BufferOp<"arrive_copies"> {
     Example:
 
     ```mlir
-    tile.arrive_copies %full[%slot] {pending = 2 : i32} : !tile.barriers<3>
+    func.func @arrive(%full: !tile.barriers<3>, %slot: index) {
+      tile.arrive_copies %full[%slot] {pending = 2 : i32} : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers, Index:$slot,
@@ -125,11 +144,14 @@ def Tile_ExpectBytesOp : Tile_BufferOp<"expect_bytes"> {
     Example:
 
     ```mlir
-    tile.expect_bytes %full[%slot] {bytes = 16384 : i32} : !tile.barriers<3>
+    func.func @expect(%full: !tile.barriers<3>, %slot: index) {
+      tile.expect_bytes %full[%slot] {bytes = 16384 : i32} : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers, Index:$slot,
-                       ConfinedAttr<I32Attr, [IntPositive]>:$bytes);
+                       Tile_BarrierCount:$bytes);
   let assemblyFormat = [{
     $barriers `[` $slot `]` attr-dict `:` qualified(type($barriers))
   }];
@@ -147,8 +169,17 @@ def Tile_CopyTensorOp : Tile_BufferOp<"copy_tensor"> {
     Example:
 
     ```mlir
-    tile.copy_tensor %x[%m, %k] to %b[%slot] signal %full
-       : memref<?x?xf8E4M3FN, strided<[?, 1]>>, !tile.buffer<3x128x128xf8E4M3FN, #p>, !tile.barriers<3>
+    // 128 rows of 32 bytes, whose halves change places in every other four.
+    #rows = #tile.placement<[1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048] : 4096>
+    !slots = !tile.buffer<3x128x32xf8E4M3FN, #rows>
+
+    func.func @copy(%x: memref<?x?xf8E4M3FN, strided<[?, 1]>>, %m: index,
+                    %k: index, %full: !tile.barriers<3>, %slot: index) {
+      %b = tile.alloc_buffer : !slots
+      tile.copy_tensor %x[%m, %k] to %b[%slot] signal %full
+         : memref<?x?xf8E4M3FN, strided<[?, 1]>>, !slots, !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
@@ -202,7 +233,10 @@ def Tile_AllocTensorMemoryOp : Tile_BufferOp<"alloc_tensor_memory"> {
     Example:
 
     ```mlir
-    %acc = tile.alloc_tensor_memory : !tile.tensor_memory<1x128x256xf32>
+    func.func @alloc() {
+      %acc = tile.alloc_tensor_memory : !tile.tensor_memory<1x128x256xf32>
+      return
+    }
     ```
   }];
   let results = (outs Tile_TensorMemory:$result);
@@ -219,8 +253,15 @@ def Tile_CopyScalesOp : Tile_BufferOp<"copy_scales"> {
     Example:
 
     ```mlir
-    tile.copy_scales %b[%slot] to %s[%slot]
-       : !tile.buffer<3x1x2x32x4x4xf8E4M3FN, #p>, !tile.tensor_memory<3x128x8xf8E4M3FN>
+    // Two chunks, as they lie in a 128x4 array of scales.
+    #chunks = #tile.placement<[1, 2, 4, 8, 16, 32, 64, 128, 256, 512] : 1024>
+    !slots = !tile.buffer<3x1x2x32x4x4xf8E4M3FN, #chunks>
+    !scales = !tile.tensor_memory<3x128x8xf8E4M3FN>
+
+    func.func @copy(%b: !slots, %s: !scales, %slot: index) {
+      tile.copy_scales %b[%slot] to %s[%slot] : !slots, !scales
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Buffer:$buffer, Index:$slot,
@@ -244,11 +285,20 @@ def Tile_MultiplyAsyncOp
     Example:
 
     ```mlir
-    tile.multiply_async %a[%i], %b[%i], %acc scales %sa[%i], %sb[%i]
-       accumulate %p shape [1, 128, 256, 256]
-       {atom = "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue4m3"}
-       : !tile.buffer<...>, !tile.buffer<...>, !tile.tensor_memory<...>,
-         !tile.tensor_memory<...>, !tile.tensor_memory<...>
+    // 128 rows of 32 bytes: 64 FP4 values each.
+    #rows = #tile.placement<[1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048] : 4096>
+    !slots = !tile.buffer<3x128x32xi8, #rows>
+    !scales = !tile.tensor_memory<3x128x4xf8E4M3FN>
+    !sums = !tile.tensor_memory<1x128x128xf32>
+
+    func.func @multiply(%a: !slots, %b: !slots, %acc: !sums, %sa: !scales,
+                        %sb: !scales, %i: index, %p: i1) {
+      tile.multiply_async %a[%i], %b[%i], %acc scales %sa[%i], %sb[%i]
+         accumulate %p shape [1, 128, 128, 64]
+         {atom = "m128n256k64.tcgen05.mxf4nvf4.block16.e2m1.e2m1.ue4m3"}
+         : !slots, !slots, !sums, !scales, !scales
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Buffer:$lhs, Index:$lhsSlot,
@@ -281,7 +331,10 @@ def Tile_CommitMultipliesOp : Tile_BufferOp<"commit_multiplies"> {
     Example:
 
     ```mlir
-    tile.commit_multiplies %empty[%slot] : !tile.barriers<3>
+    func.func @commit(%empty: !tile.barriers<3>, %slot: index) {
+      tile.commit_multiplies %empty[%slot] : !tile.barriers<3>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_Barriers:$barriers, Index:$slot);
@@ -304,11 +357,16 @@ def Tile_LoadTensorMemoryOp
     Example:
 
     ```mlir
-    %t = tile.load_tensor_memory %acc if %p
-       : !tile.tensor_memory<1x128x256xf32> -> tensor<128x256xf32>
-    // The columns 32 * %j ... of the sums.
-    %u = tile.load_tensor_memory %acc at[%c0, %j]
-       : !tile.tensor_memory<1x128x256xf32> -> tensor<128x32xf32>
+    !sums = !tile.tensor_memory<1x128x256xf32>
+
+    func.func @load(%acc: !sums, %j: index, %p: i1)
+        -> (tensor<128x256xf32>, tensor<128x32xf32>) {
+      %c0 = arith.constant 0 : index
+      %t = tile.load_tensor_memory %acc if %p : !sums -> tensor<128x256xf32>
+      // The columns 32 * %j ... of the sums.
+      %u = tile.load_tensor_memory %acc at[%c0, %j] : !sums -> tensor<128x32xf32>
+      return %t, %u : tensor<128x256xf32>, tensor<128x32xf32>
+    }
     ```
   }];
   let arguments = (ins Tile_TensorMemory:$memory, Variadic<Index>:$indices,
@@ -330,8 +388,12 @@ def Tile_StoreTensorMemoryOp : Tile_BufferOp<"store_tensor_memory"> {
     Example:
 
     ```mlir
-    tile.store_tensor_memory %t to %acc
-       : tensor<128x256xf32>, !tile.tensor_memory<1x128x256xf32>
+    func.func @store(%t: tensor<128x256xf32>,
+                     %acc: !tile.tensor_memory<1x128x256xf32>) {
+      tile.store_tensor_memory %t to %acc
+         : tensor<128x256xf32>, !tile.tensor_memory<1x128x256xf32>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_AnyTile:$value, Tile_TensorMemory:$memory);
@@ -358,15 +420,26 @@ def Tile_WarpRolesOp : Op<Tile_Dialect, "warp_roles", [
     Example:
 
     ```mlir
-    tile.warp_roles copiers {
-      scf.for %i = %c0 to %n step %c1 { ... }
-    } issuer {
-      scf.for %i = %c0 to %n step %c1 { ... }
+    func.func @roles(%full: !tile.barriers<1>, %empty: !tile.barriers<1>,
+                     %even: i32, %odd: i32) {
+      %c0 = arith.constant 0 : index
+      tile.warp_roles copiers {
+        tile.wait_barrier %empty[%c0] parity %odd : !tile.barriers<1>
+        // Copies stand here.
+        tile.commit_copies
+        tile.arrive_copies %full[%c0] {pending = 0 : i32} : !tile.barriers<1>
+      } issuer {
+        tile.wait_barrier %full[%c0] parity %even : !tile.barriers<1>
+        // Multiplies stand here.
+        tile.commit_multiplies %empty[%c0] : !tile.barriers<1>
+      }
+      return
     }
     ```
   }];
   let regions = (region SizedRegion<1>:$copiers, SizedRegion<1>:$issuer);
   let assemblyFormat = "`copiers` $copiers `issuer` $issuer attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // TILE_DIALECT_TILE_IR_TILETENSORMEMORYOPS_TD
