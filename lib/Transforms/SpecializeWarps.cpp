@@ -323,13 +323,14 @@ void RoleBuilder::emitIssuer() {
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), position);
     Value place = toIndex(carried[0]);
-    for (Operation *op : serial.multiplies) {
+    for (Operation *op : serial.multiplies)
+      if (auto multiply = dyn_cast<MultiplyAsyncOp>(op))
+        cloneSlice(multiply.getAccumulate(), mapping);
+    // Afterwards: the constant that was the slot may be one of these values too.
+    for (Operation *op : serial.multiplies)
       for (Value operand : op->getOperands())
         if (operand.getType().isIndex())
           mapping.map(operand, place);
-      if (auto multiply = dyn_cast<MultiplyAsyncOp>(op))
-        cloneSlice(multiply.getAccumulate(), mapping);
-    }
     WaitBarrierOp::create(builder, loc, full, place, carried[1]);
     for (Operation *op : serial.multiplies)
       builder.clone(*op, mapping);

@@ -16,7 +16,7 @@
 // SUFFIX: error: 'tile.mmaf_scaled' op has no native form: {{.*}}; the family has it on sm_120a, sm_120f, sm_121a, sm_121f; use mma-path=expand
 
 // RUN: not tile-opt %s --tile-legalize-scaled-mma="target=sm_103f mma-path=native" 2>&1 | FileCheck %s --check-prefix=TCGEN05
-// TCGEN05: error: 'tile.mmaf_scaled' op has no native form: sm_103f takes block scales through tcgen05 only, which is not generated; use mma-path=expand
+// TCGEN05: error: 'tile.mmaf_scaled' op has no native form: tensor memory: it is in no loop; use mma-path=expand
 
 func.func @nvfp4(%a: tensor<16x64xf4E2M1FN>, %b: tensor<64x8xf4E2M1FN>,
                  %c: tensor<16x8xf32>, %sa: tensor<16x4xf8E4M3FN>,

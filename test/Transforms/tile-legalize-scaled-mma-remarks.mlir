@@ -22,8 +22,8 @@
 // SM80: remark: [Missed] scaled-mma | Category:tile-legalize-scaled-mma | Function=nvfp4 | Reason="sm_80 has no block-scaled instruction for 'f4E2M1FN' by 'f4E2M1FN'", atom=m16n8k16.bf16.bf16, path=expand, target=sm_80
 // The target has none, but a sibling has: the suffix was forgotten.
 // SM121: Function=nvfp4 | Reason="sm_121 has no block-scaled instruction for 'f4E2M1FN' by 'f4E2M1FN'; the family has it on sm_120a, sm_120f, sm_121a, sm_121f", atom=m16n8k16.bf16.bf16, path=expand, target=sm_121
-// The target has block scales of another kind.
-// SM100A: Function=nvfp4 | Reason="sm_100a takes block scales through tcgen05 only, which is not generated", atom=m16n8k16.bf16.bf16, path=expand, target=sm_100a
+// The target has the instruction in tensor memory, which takes loops.
+// SM100A: Function=nvfp4 | Reason="tensor memory: it is in no loop", atom=m16n8k16.bf16.bf16, path=expand, target=sm_100a
 // The target has the instruction.
 // SM120F: remark: [Passed] scaled-mma | {{.*}} | Function=nvfp4 | Reason="the target has the instruction", atom=m16n8k64.mxf4nvf4.4x.e2m1.e2m1.ue4m3, path=native, target=sm_120f
 // The user said so.
