@@ -346,7 +346,7 @@ def cases(mode):
         yield dict(twice=1, bn=64, k=192, align=64)
         yield dict(twice=1, init=1, bn=64, k=192)
         yield dict(nest=1, bm=64, bn=64, k=192, m=64, n=64, align=64)
-        yield dict(nest=1, bm=64, bn=64, k=192, m=64, n=64, align=128, tma=1, stages=2)
+        yield dict(nest=1, bm=64, bn=64, k=256, m=64, n=64, align=128, tma=1, stages=2)
         yield dict(out="bf16", m=150, n=140, k=192)
         yield dict(out="f16", bm=64, m=150, n=140, k=192, align=64)
         for warps in (4, 8, 16):
@@ -360,8 +360,7 @@ def cases(mode):
                                    bm=bm, bn=bn, bk=64, m=bm + 16, n=bn + 8, k=160 if not align else 192)
         for batch in (1, 2):
             yield dict(batch=batch, bm=128, bn=64, bk=64, m=130, n=70, k=192, align=64)
-            yield dict(batch=batch, bm=64, bn=64, bk=64, m=130, n=70, k=192, align=128, tma=1)
-        yield dict(rhs_t=1, lhs="e4m3", scale="ue8m0", block=32, expect="expand") if False else dict(k=64)
+            yield dict(batch=batch, bm=64, bn=64, bk=64, m=130, n=70, k=256, align=128, tma=1)
         for target in ("sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f"):
             yield dict(target=target, k=192, align=64)
         for target in ("sm_100", "sm_103", "sm_110"):
