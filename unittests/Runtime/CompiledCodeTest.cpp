@@ -50,6 +50,22 @@ void fill(CompiledCode &code, HashSequence &hash) {
                                hash.bytes(hash.below(9)), makeLocation(hash)});
 }
 
+/// Tensor maps of any content: a code alone does not know its kernel.
+void addTensorMaps(CompiledCode &code, HashSequence &hash) {
+  for (uint64_t i = hash.below(4); i; --i) {
+    TensorMapParameter &map = code.tensorMaps.emplace_back();
+    map.parameter = unsigned(hash.next());
+    map.argument = unsigned(hash.next());
+    for (uint64_t j = hash.below(6); j; --j) {
+      map.dims.push_back(unsigned(hash.next()));
+      map.box.push_back(unsigned(hash.next()));
+    }
+    map.swizzle = unsigned(hash.next());
+    map.type = hash.bytes(hash.below(9));
+    map.fill = hash.bytes(hash.below(9));
+  }
+}
+
 /// Extents, strides or divisors, kDynamic among them.
 std::vector<int64_t> makeList(HashSequence &hash, size_t rank) {
   std::vector<int64_t> list;
@@ -108,6 +124,17 @@ void expectEqual(const CompiledCode &a, const CompiledCode &b) {
   EXPECT_EQ(a.ptx, b.ptx);
   EXPECT_EQ(a.blockThreads, b.blockThreads);
   EXPECT_EQ(a.sharedBytes, b.sharedBytes);
+  ASSERT_EQ(a.tensorMaps.size(), b.tensorMaps.size());
+  for (size_t i = 0; i < a.tensorMaps.size(); ++i) {
+    const TensorMapParameter &x = a.tensorMaps[i], &y = b.tensorMaps[i];
+    EXPECT_EQ(x.parameter, y.parameter);
+    EXPECT_EQ(x.argument, y.argument);
+    EXPECT_EQ(x.dims, y.dims);
+    EXPECT_EQ(x.box, y.box);
+    EXPECT_EQ(x.swizzle, y.swizzle);
+    EXPECT_EQ(x.type, y.type);
+    EXPECT_EQ(x.fill, y.fill);
+  }
   ASSERT_EQ(a.remarks.size(), b.remarks.size());
   for (size_t i = 0; i < a.remarks.size(); ++i) {
     const Remark &x = a.remarks[i], &y = b.remarks[i];
@@ -179,6 +206,7 @@ TEST(SerializeTest, CodeComesBackAsItWas) {
     HashSequence hash(seed);
     CompiledCode code;
     fill(code, hash);
+    addTensorMaps(code, hash);
     auto copy = deserializeCode(serialize(code));
     ASSERT_TRUE(copy) << seed;
     expectEqual(**copy, code);
@@ -255,8 +283,11 @@ TEST(SerializeTest, DamagedTextsAreRefusedOrMeanWhatTheySay) {
     KernelDescription description = makeDescription(hash);
     CompiledCode code;
     fill(code, hash);
+    const bool isKernel = hash.below(2);
+    if (!isKernel)
+      addTensorMaps(code, hash);
     std::string text =
-        hash.below(2) ? serialize(description, code) : serialize(code);
+        isKernel ? serialize(description, code) : serialize(code);
     for (uint64_t i = hash.below(4) + 1; i; --i) {
       size_t at = hash.below(text.size());
       switch (hash.below(5)) {
@@ -289,13 +320,14 @@ TEST(SerializeTest, DamagedTextsAreRefusedOrMeanWhatTheySay) {
 }
 
 TEST(SerializeTest, CountsThatTheTextDoesNotHoldTakeNoMemory) {
-  // The number of remarks of a code without anything.
-  std::string text = serialize(CompiledCode());
-  size_t remarks = 8 * 6;
-  ASSERT_TRUE(deserializeCode(text));
-  for (uint64_t count : {uint64_t(1), uint64_t(1) << 40, UINT64_MAX}) {
-    support::endian::write64le(&text[remarks], count);
-    EXPECT_FALSE(deserializeCode(text)) << count;
+  // The numbers of tensor maps and of remarks of a code without anything.
+  for (size_t field : {8 * 6, 8 * 7}) {
+    std::string text = serialize(CompiledCode());
+    ASSERT_TRUE(deserializeCode(text));
+    for (uint64_t count : {uint64_t(1), uint64_t(1) << 40, UINT64_MAX}) {
+      support::endian::write64le(&text[field], count);
+      EXPECT_FALSE(deserializeCode(text)) << count;
+    }
   }
 }
 
@@ -332,6 +364,46 @@ TEST(SerializeTest, ParametersThatDoNotFitAreRefused) {
   EXPECT_FALSE(isRead([](Description &d) { d.abi[1].argument = 1; }));
   EXPECT_FALSE(isRead([](Description &d) { d.abi[2].argument = 0; }));
   EXPECT_FALSE(isRead([](Description &d) { d.abi[2].bytes = 3; }));
+}
+
+TEST(SerializeTest, TensorMapsThatDoNotFitAreRefused) {
+  auto isRead = [](auto change) {
+    KernelDescription description;
+    Parameter array;
+    array.isArray = true;
+    array.shape = array.strides = {kDynamic, kDynamic};
+    array.shapeDivisors = array.strideDivisors = {1, 1};
+    description.parameters = {Parameter(), array};
+    using Kind = KernelParameter::Kind;
+    description.abi = {{Kind::Scalar, 0, 0, 4}, {Kind::Pointer, 1, 0, 8}};
+    CompiledCode code;
+    code.tensorMaps = {{2, 1, {0, 1}, {64, 128}, 128, "u8", "zero"},
+                       {3, 1, {1, 0}, {16, 64}, 0, "u16", "zero"}};
+    change(code.tensorMaps);
+    auto kernel = deserializeKernel(serialize(description, code));
+    // A variant is read without a description, and compared with it then.
+    auto variant = deserializeCode(serialize(code));
+    EXPECT_TRUE(variant);
+    EXPECT_EQ(fits(**variant, description), kernel.has_value());
+    if (kernel)
+      expectEqual(*kernel->second, code);
+    return kernel.has_value();
+  };
+  using Maps = std::vector<TensorMapParameter>;
+  EXPECT_TRUE(isRead([](Maps &) {}));
+  EXPECT_TRUE(isRead([](Maps &maps) { maps.pop_back(); }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].parameter = 1; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[1].parameter = 2; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].argument = 0; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].argument = 2; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].dims = {0}; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].dims = {0, 2}; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].dims = {0, UINT_MAX}; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].box = {64, 128, 1}; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].box = {64, 0}; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].swizzle = 16; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].type = "u32"; }));
+  EXPECT_FALSE(isRead([](Maps &maps) { maps[0].fill = "one"; }));
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,10 +31,10 @@ TEST_F(CudaDeviceTest, OneObjectAndOneContext) {
 }
 
 TEST_F(CudaDeviceTest, NoSuchDevice) {
-  EXPECT_ERROR(Device::cuda(6), NotFound,
-               "no GPU cuda:6; the CUDA driver finds 6, cuda:0 to cuda:5");
+  EXPECT_ERROR(Device::cuda(7), NotFound,
+               "no GPU cuda:7; the CUDA driver finds 7, cuda:0 to cuda:6");
   EXPECT_ERROR(Device::cuda(-1), NotFound,
-               "no GPU cuda:-1; the CUDA driver finds 6, cuda:0 to cuda:5");
+               "no GPU cuda:-1; the CUDA driver finds 7, cuda:0 to cuda:6");
   fake.setDevices("9.0");
   EXPECT_ERROR(Device::cuda(7), NotFound,
                "no GPU cuda:7; the CUDA driver finds 1, cuda:0");

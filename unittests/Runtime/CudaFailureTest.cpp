@@ -119,7 +119,7 @@ protected:
 
 TEST_F(CudaFailureTest, Opening) {
   std::string devices = kDevices;
-  int ordinal = 6;
+  int ordinal = 7;
   for (const char *symbol : kSymbols) {
     for (int nth = 1;; ++nth) {
       // A GPU that has not been opened.

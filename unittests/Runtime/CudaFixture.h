@@ -83,7 +83,7 @@ struct FakeCuda {
 class CudaTest : public ::testing::Test {
 protected:
   /// Two that are alike for most, one of every kind after that.
-  static constexpr const char *kDevices = "9.0,12.0,9.0,7.5,13.0,8.0";
+  static constexpr const char *kDevices = "9.0,12.0,9.0,7.5,13.0,8.0,10.0";
 
   CudaTest() {
     fake.setDevices(kDevices);
