@@ -9,13 +9,18 @@
 #include "TensorMultiplies.h"
 #include "tile/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Target/MmaAtoms.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tile {
@@ -56,6 +61,9 @@ struct LegalizeScaledMma
   /// The instructions of what goes to tensor memory, and why the loops of other
   /// multiplies do not.
   void findTensorLoops(func::FuncOp kernel, const TargetInfo &info);
+  /// Gives each scaled multiply whose loop does not go to tensor memory, or
+  /// that is in none, a loop of one iteration of its own, if that does.
+  void isolateMultiplies(func::FuncOp kernel, const TargetInfo &info);
   void annotate(const Multiply &multiply, const Choice &choice);
 
   DenseMap<Operation *, Choice> tensorChoices;
@@ -169,10 +177,107 @@ StringRef LegalizeScaledMma::getPath(Operation *op) {
   return mmaPath;
 }
 
+/// Collects what `operand` is loaded and relabelled by, in the order of the
+/// program. Returns false if it comes from anything else, or if memory may be
+/// written between a load and `multiply`.
+static bool collectLoads(Value operand, Operation *multiply,
+                         llvm::SetVector<Operation *> &ops) {
+  Operation *op = operand.getDefiningOp();
+  if (!op || op->getBlock() != multiply->getBlock())
+    return false;
+  if (isa<UnpackOp, PermuteOp, ReshapeOp>(op)) {
+    if (!collectLoads(op->getOperand(0), multiply, ops))
+      return false;
+    ops.insert(op);
+    return true;
+  }
+  if (!isa<LoadOp>(op))
+    return false;
+  for (Operation *between = op; between != multiply;
+       between = between->getNextNode())
+    if (between
+            ->walk([](Operation *inner) {
+              return isa<StoreOp, ScatterOp>(inner) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+            })
+            .wasInterrupted())
+      return false;
+  ops.insert(op);
+  return true;
+}
+
+/// Emits, in front of `multiply`, a loop of one iteration that computes the
+/// same from the same operands. Null if they are not loaded.
+static scf::ForOp isolate(MmaFScaledOp multiply) {
+  llvm::SetVector<Operation *> ops;
+  for (auto [index, operand] : llvm::enumerate(multiply->getOperands()))
+    if (index != 2 && !collectLoads(operand, multiply, ops))
+      return {};
+  Location loc = multiply.getLoc();
+  OpBuilder builder(multiply);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, one, one, multiply.getAcc());
+  builder.setInsertionPointToStart(loop.getBody());
+  IRMapping mapping;
+  mapping.map(multiply.getAcc(), loop.getRegionIterArg(0));
+  for (Operation *op : ops)
+    builder.clone(*op, mapping);
+  Operation *clone = builder.clone(*multiply, mapping);
+  scf::YieldOp::create(builder, loc, clone->getResults());
+  return loop;
+}
+
+void LegalizeScaledMma::isolateMultiplies(func::FuncOp kernel,
+                                          const TargetInfo &info) {
+  DenseSet<Operation *> matched;
+  auto find = [&] {
+    matched.clear();
+    matchTensorLoops(
+        kernel, info, numWarps,
+        [&](scf::ForOp loop, std::optional<TensorLoop> match, StringRef) {
+          if (match)
+            matched.insert(loop);
+        });
+  };
+  find();
+  SmallVector<std::pair<MmaFScaledOp, scf::ForOp>> isolated;
+  kernel.walk([&](MmaFScaledOp multiply) {
+    if (!matched.contains(multiply->getParentOp()))
+      isolated.push_back({multiply, {}});
+  });
+  for (auto &[multiply, loop] : isolated)
+    loop = isolate(multiply);
+  find();
+  for (auto [multiply, loop] : isolated) {
+    if (!loop)
+      continue;
+    if (!matched.contains(loop)) {
+      loop.erase();
+      continue;
+    }
+    multiply->replaceAllUsesWith(loop.getResults());
+    SmallVector<Operation *> dead = {multiply};
+    while (!dead.empty()) {
+      Operation *op = dead.pop_back_val();
+      if (!op->use_empty())
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && isa<UnpackOp, PermuteOp, ReshapeOp, LoadOp>(source) &&
+            !llvm::is_contained(dead, source))
+          dead.push_back(source);
+      op->erase();
+    }
+  }
+}
+
 void LegalizeScaledMma::findTensorLoops(func::FuncOp kernel,
                                         const TargetInfo &info) {
   if (!info.has(Capability::Tcgen05) || getPath(kernel) == "expand")
     return;
+  isolateMultiplies(kernel, info);
   matchTensorLoops(
       kernel, info, numWarps,
       [&](scf::ForOp loop, std::optional<TensorLoop> match, StringRef reason) {

@@ -26,7 +26,7 @@ SCALES = {"ue4m3": "f8E4M3FN", "ue8m0": "f8E8M0FNU"}
 DEFAULTS = dict(
     lhs="f4", rhs="f4", scale="ue4m3", block=16, bm=128, bn=128, bk=128, m=128, n=128, k=256,
     order="linear", align=0, tma=0, stages=0, warps=0, batch=0, lhs_t=0, rhs_t=0, init=0, twice=0,
-    nest=0, out="f32", target="sm_100a", seed=1, schedule=0, expect="native",
+    nest=0, straight=0, out="f32", target="sm_100a", seed=1, schedule=0, expect="native",
 )
 
 
@@ -154,6 +154,8 @@ def kernel(o):
       {inner}
       scf.yield {rs} : {types}
     }}"""
+    if o["straight"]:  # no loop of its own: K is one step
+        loop = "\n    ".join(["%k = arith.constant 0 : index"] + body).replace("%a0", "%init").replace("%r0", "%s")
     post = []
     if o["twice"]:
         post.append(f"%t = arith.addf %s#0, %s#1 : {acc}")
@@ -349,6 +351,12 @@ def cases(mode):
         yield dict(nest=1, bm=64, bn=64, k=256, m=64, n=64, align=128, tma=1, stages=2)
         yield dict(out="bf16", m=150, n=140, k=192)
         yield dict(out="f16", bm=64, m=150, n=140, k=192, align=64)
+        for nest in (0, 1):
+            yield dict(straight=1, nest=nest, bm=64, bn=32, k=128, m=70, n=40)
+            yield dict(straight=1, nest=nest, bm=16, bn=16, bk=64, k=60, m=20, n=40, init=1, block=16)
+            yield dict(straight=1, nest=nest, lhs="e4m3", rhs="f4", scale="ue8m0", block=32, bm=128, bn=256, m=130, n=256, k=128, align=64)
+        for bm, bn, bk in ((4, 2, 16), (1, 16, 32), (8, 1, 16), (2, 32, 64), (32, 4, 32)):
+            yield dict(bm=bm, bn=bn, bk=bk, m=2 * bm - 1, n=2 * bn, k=80)
         for warps in (4, 8, 16):
             yield dict(warps=warps, bn=256, n=256, k=192, align=64)
         yield dict(warps=2, expect="expand", bm=32, bn=32, m=40, n=40)
