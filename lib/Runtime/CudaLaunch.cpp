@@ -274,12 +274,14 @@ private:
   struct Span {
     uintptr_t begin = 0, end = 0;
     size_t argument = 0;
+    unsigned alignment = 16; ///< Of its address on the device.
     size_t copy = 0;
     bool isWritten = false;
   };
   /// The device's copy of bytes that hang together.
   struct Copy {
     uintptr_t begin = 0, end = 0;
+    uintptr_t skew = 0; ///< Of `begin`, from the first byte of `memory`.
     std::shared_ptr<void> memory;
     CudaAddress address = 0; ///< Of `begin`.
   };
@@ -304,32 +306,40 @@ HostArrays::HostArrays(CudaDevice &device, const LaunchRequest &request)
     if (bytes <= 0)
       continue;
     const auto begin = reinterpret_cast<uintptr_t>(argument.array->data);
-    spans.push_back({begin, begin + static_cast<uintptr_t>(bytes), i, 0,
+    spans.push_back({begin, begin + static_cast<uintptr_t>(bytes), i,
+                     getArrayAlignment(*request.code, i), 0,
                      parameters[i].isWritten});
   }
   llvm::stable_sort(
       spans, [](const Span &a, const Span &b) { return a.begin < b.begin; });
   for (Span &span : spans) {
     if (copies.empty() || span.begin >= copies.back().end)
-      copies.push_back({span.begin, span.end, nullptr, 0});
+      copies.push_back({span.begin, span.end, span.begin % 256, nullptr, 0});
     copies.back().end = std::max(copies.back().end, span.end);
+    // The multiples of 16 are the same as on the host. Where arrays in one copy
+    // cannot all be aligned, their tensor maps are refused.
+    Copy &copy = copies.back();
+    const uintptr_t beyond =
+        (span.begin - copy.begin + copy.skew) % span.alignment / 16 * 16;
+    if (beyond)
+      copy.skew += span.alignment - beyond;
     span.copy = copies.size() - 1;
   }
 }
 
 Status HostArrays::allocate(llvm::MutableArrayRef<CudaAddress> addresses) {
   for (Copy &copy : copies) {
-    // As aligned as it is on the host, no better and no worse: what was found
-    // of the host's addresses is then true of these.
-    const uintptr_t skew = copy.begin % 256;
+    // As aligned as it is on the host, no better and no worse, but for what
+    // tensor maps need: what was found of the host's addresses is then true of
+    // these.
     Expected<std::shared_ptr<void>> memory =
-        device.allocate(copy.end - copy.begin + skew);
+        device.allocate(copy.end - copy.begin + copy.skew);
     if (!memory)
       return extend(memory.error(), "; it is for a copy of an array in host "
                                     "memory for kernel '" +
                                         kernel + "'");
     copy.memory = std::move(*memory);
-    copy.address = reinterpret_cast<CudaAddress>(copy.memory.get()) + skew;
+    copy.address = reinterpret_cast<CudaAddress>(copy.memory.get()) + copy.skew;
   }
   for (const Span &span : spans)
     addresses[span.argument] =

@@ -11,10 +11,6 @@
 using namespace tile;
 using namespace tile::runtime;
 
-/// What the calling convention promises of a pointer. Arrays are aligned so and
-/// no better, so that code which counts on more is found out.
-static constexpr uint64_t kAlignment = 16;
-
 /// The code as the emulator runs it, loaded once.
 static Expected<std::shared_ptr<emulator::Module>>
 load(const CompiledCode &code, const std::string &name) {
@@ -38,7 +34,8 @@ load(const CompiledCode &code, const std::string &name) {
   return std::static_pointer_cast<emulator::Module>(*loaded);
 }
 
-/// Maps the arrays of a launch, each with just the bytes that it covers.
+/// Maps the arrays of a launch, each with just the bytes that it covers and as
+/// aligned as it must be, so that code which counts on more is found out.
 static Expected<std::vector<uint64_t>> mapArrays(emulator::Memory &memory,
                                                  const LaunchRequest &request) {
   std::vector<uint64_t> addresses;
@@ -49,17 +46,13 @@ static Expected<std::vector<uint64_t>> mapArrays(emulator::Memory &memory,
       continue;
     }
     const Parameter &parameter = request.kernel->getDescription().parameters[i];
-    uint64_t alignment = kAlignment;
-    for (const TensorMapParameter &map : request.code->tensorMaps)
-      if (map.argument == i)
-        alignment = std::max<uint64_t>(alignment, getTensorMapAlignment(map));
     llvm::Expected<uint64_t> address =
         memory.map(request.kernel->getArgumentName(i),
                    {static_cast<uint8_t *>(array->data),
                     static_cast<size_t>(array->getSpanBytes())},
                    parameter.isWritten ? emulator::Memory::Access::ReadWrite
                                        : emulator::Memory::Access::ReadOnly,
-                   alignment);
+                   getArrayAlignment(*request.code, i));
     if (!address)
       return Error(ErrorCode::InvalidArgument,
                    llvm::toString(address.takeError()));

@@ -28,15 +28,28 @@ runtime::makeTensorMaps(const KernelImpl &kernel, const CompiledCode &code,
   return maps;
 }
 
+unsigned runtime::getArrayAlignment(const CompiledCode &code, size_t argument) {
+  // What the calling convention promises of a pointer.
+  unsigned alignment = 16;
+  for (const TensorMapParameter &map : code.tensorMaps)
+    if (map.argument == argument)
+      alignment = std::max(alignment, getTensorMapAlignment(map));
+  return alignment;
+}
+
 Status runtime::checkTensorMaps(const KernelImpl &kernel,
                                 const CompiledCode &code,
                                 const std::vector<CheckedArgument> &arguments) {
   if (code.tensorMaps.empty())
     return {};
+  // What is in host memory has another address when the kernel runs, which the
+  // device chooses.
   std::vector<uint64_t> addresses;
   for (const CheckedArgument &argument : arguments)
-    addresses.push_back(
-        argument.array ? reinterpret_cast<uintptr_t>(argument.array->data) : 0);
+    addresses.push_back(argument.array && argument.array->place.kind !=
+                                              MemoryPlace::Kind::Host
+                            ? reinterpret_cast<uintptr_t>(argument.array->data)
+                            : 0);
   auto maps = makeTensorMaps(kernel, code, arguments, addresses, /*zeros=*/0);
   return maps ? Status() : Status(std::move(maps).error());
 }

@@ -20,7 +20,11 @@ makeTensorMaps(const KernelImpl &kernel, const CompiledCode &code,
                const std::vector<CheckedArgument> &arguments,
                llvm::ArrayRef<uint64_t> addresses, uint64_t zeros);
 
-/// Checks that there are such maps. The error names the argument.
+/// What the address of an array must be a multiple of for a launch of `code`.
+unsigned getArrayAlignment(const CompiledCode &code, size_t argument);
+
+/// Checks that there are such maps, as far as it is known where the arrays will
+/// be. The error names the argument.
 Status checkTensorMaps(const KernelImpl &kernel, const CompiledCode &code,
                        const std::vector<CheckedArgument> &arguments);
 

@@ -164,8 +164,6 @@ tile::planTensorCopy(Value source, BufferType buffer) {
     divisors = getMemRefDivisors(argument);
   if (!divisors)
     return "the source is no argument of the kernel";
-  if (divisors->offset)
-    return "the source begins with an offset";
   auto memref = cast<MemRefType>(source.getType());
   const unsigned elementBits = getElementBits(memref.getElementType());
   if (memref.getRank() < 1 || memref.getRank() > kMaxRank)
