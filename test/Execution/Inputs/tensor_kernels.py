@@ -26,7 +26,7 @@ SCALES = {"ue4m3": "f8E4M3FN", "ue8m0": "f8E8M0FNU"}
 DEFAULTS = dict(
     lhs="f4", rhs="f4", scale="ue4m3", block=16, bm=128, bn=128, bk=128, m=128, n=128, k=256,
     order="linear", align=0, tma=0, stages=0, warps=0, batch=0, lhs_t=0, rhs_t=0, init=0, twice=0,
-    nest=0, straight=0, out="f32", target="sm_100a", seed=1, schedule=0, expect="native",
+    nest=0, straight=0, accumulate="exact", out="f32", target="sm_100a", seed=1, schedule=0, expect="native",
 )
 
 
@@ -282,6 +282,7 @@ def run(o):
             command = ["tile-run", path, f"--device={device}", f"--grid={grid}", f"inout:{z}:{size}"] + arguments
             if device == "emulator":
                 command += [f"--target={o['target']}", "--remarks"]
+                command.append(f"--accumulate={o['accumulate']}")
                 if o["tma"]:
                     command.append("--tma=on")
                 if o["schedule"]:
@@ -322,7 +323,7 @@ def cases(mode):
             base = dict(lhs=lhs, rhs=rhs, scale=scale, block=block, m=150, n=140, k=320, seed=i + 1)
             yield dict(base)  # no promises
             yield dict(base, align=64, schedule=i + 1)
-            yield dict(base, align=64, k=384, bk=64 if lhs != "f4" or rhs != "f4" else 256)
+            yield dict(base, align=64, k=384, bk=64 if lhs != "f4" or rhs != "f4" else 256, accumulate="hardware")
             if scale != "none":
                 yield dict(base, align=128, k=384, order="128x4", bk=128)
             yield dict(base, align=128, k=384, bm=64, bn=128, bk=128, tma=1)
