@@ -7,6 +7,13 @@
 
 // -----
 
+// expected-error @below {{requires attribute 'sym_name'}}
+"func.func"() <{function_type = () -> ()}> ({
+  func.return
+}) {tile.kernel} : () -> ()
+
+// -----
+
 func.func @no_dim() {
   // expected-error @below {{requires attribute 'dim'}}
   %0 = "tile.program_id"() : () -> index
