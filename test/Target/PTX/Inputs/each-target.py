@@ -83,6 +83,8 @@ def describe(target, options, folder):
         faults.append("has another .target")
     counts = collections.Counter(
         opcode for opcode, _ in check_ptx.find_multiplies(check_ptx.strip_comments(ptx))
+    ) + collections.Counter(
+        re.findall(r"\btcgen05\.mma\.[\w.:]*", check_ptx.strip_comments(ptx))
     )
     if options.ptxas:
         for chip in [target] + options.also_on:
