@@ -55,6 +55,13 @@ LAYERS = {
 }
 BY_KERNEL = {layer.kernel + "_aligned": layer for layer in LAYERS.values()}
 
+# What is compiled and counted: the same with scales in the 128x4 order as well.
+COUNTED = BY_KERNEL | {
+    "nvfp4_linear_128x4_aligned": Layer(
+        "NVFP4, 128x4", "nvfp4_linear_128x4", "e2m1", "e2m1", "e4m3", 16
+    )
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -108,6 +115,43 @@ def compile_options(target, config):
     return options
 
 
+def count_tensor_multiplies(layer, config):
+    """How many tcgen05.mma a block needs in a step of K.
+
+    One multiplies 128 rows of the larger side by up to 256 of the other, and 32
+    bytes of K; FP4 has a byte per value where the other operand has one.
+    """
+    bits = max(BITS[layer.x], BITS[layer.y])
+    rows, columns = config.m, config.n
+    if rows < 128 and columns > rows:
+        rows, columns = columns, rows
+    steps = -(-config.k * bits // (8 * 32))
+    return steps * -(-rows // 128) * -(-columns // 256)
+
+
+def read_shared_limits():
+    """{target: bytes of shared memory of a block} of docs/targets.md."""
+    text = (SOURCE / "docs" / "targets.md").read_text()
+    rows = re.findall(r"^\| (sm_\w+) \| sm_\w+ \| [\d.]+ \| (\d+) \|$", text, re.M)
+    return {name: int(size) for name, size in rows}
+
+
+def parse_remarks(text):
+    """(name, {key: value}) of each remark that --remarks printed."""
+    for name, rest in re.findall(r"remark: \[\w+\] ([\w-]+) \|(.*)", text):
+        yield name, dict(re.findall(r"([\w-]+)=([^\s,\"]+)", rest))
+
+
+def compile_with_remarks(layer, target, config, ptx, *extra):
+    """Compiles our kernel; returns what compile_layer does, and the remarks."""
+    process = sass_stats.run(
+        [find_program("tile-compile"), kernel_path(layer)]
+        + compile_options(target, config)
+        + [*extra, "--remarks", "-o", ptx]
+    )
+    return read_launch(ptx), list(parse_remarks(process.stderr))
+
+
 def compile_layer(layer, target, config, ptx, *extra):
     """Compiles our kernel; returns {entry, block, shared}."""
     sass_stats.call(
@@ -115,6 +159,11 @@ def compile_layer(layer, target, config, ptx, *extra):
         + compile_options(target, config)
         + [*extra, "-o", ptx]
     )
+    return read_launch(ptx)
+
+
+def read_launch(ptx):
+    """{entry, block, shared} of what PTX says of its launch."""
     line = re.search(
         r"tile\.launch entry=(\S+) block=(\d+)\S* shared=(\d+)",
         pathlib.Path(ptx).read_text(),

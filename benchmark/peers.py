@@ -109,13 +109,6 @@ class Figure:
         path.write_text(json.dumps(dataclasses.asdict(self)))
 
 
-def read_shared_limits():
-    """{target: bytes of shared memory of a block} of docs/targets.md."""
-    text = (SOURCE / "docs" / "targets.md").read_text()
-    rows = re.findall(r"^\| (sm_\w+) \| sm_\w+ \| [\d.]+ \| (\d+) \|$", text, re.M)
-    return {name: int(size) for name, size in rows}
-
-
 # Triton -----------------------------------------------------------------------
 
 
@@ -440,7 +433,7 @@ def main():
         for tile in CHOICES
     ]
     rows = [row for row in rows if re.search(options.rows, str(row))]
-    limits = read_shared_limits()
+    limits = layers.read_shared_limits()
     triton = Triton(python, options.cache)
     figures = {}
     try:

@@ -18,6 +18,10 @@ the whole body. Where --tile and --warps say how many MMAs a warp has in a step
 of K and the loop has fewer, it is one nested in the loop over K: what surrounds
 it there is counted once per step.
 
+Where multiplies are issued by one thread (tcgen05), the main loop is that of this
+thread, and an MMA is one of a whole block. `copiers` are the instructions of
+a step in the other loop, that of each warp which copies meanwhile.
+
 Counts are static: they say nothing of stalls. PTX is assembled first, by ptxas.
 That, nvdisasm and cuobjdump come from scripts/setup or a CUDA toolkit.
 """
@@ -47,6 +51,7 @@ CLASSES = [
     ("stsm", r"STSM"),
     ("lds", r"LDS"),
     ("sts", r"STS"),
+    ("scales", r"UTCCP"),
     ("copy", r"LDGSTS|LDGDEPBAR|DEPBAR|UTMALDG|UBLKCP|ARRIVES"),
     ("ldg", r"LDG"),
     ("stg", r"STG"),
@@ -54,7 +59,7 @@ CLASSES = [
     ("cvt", r"F2F|F2FP|I2F|I2FP|F2I|FRND"),
     ("shfl", r"SHFL"),
     ("prmt", r"U?PRMT"),
-    ("bar", r"BAR|SYNCS|MEMBAR|WARPSYNC|ERRBAR|FENCE"),
+    ("bar", r"BAR|UTCBAR|SYNCS|MEMBAR|WARPSYNC|ERRBAR|FENCE"),
     ("control", r"BRA|BSSY|BSYNC|EXIT|NOP|JMP|CALL|RET|WARPGROUP|YIELD"),
     (
         "fp",
@@ -90,12 +95,17 @@ def find_tool(name):
 
 def call(command, **options):
     """Runs a command and returns what it prints; raises ToolError."""
+    return run(command, **options).stdout
+
+
+def run(command, **options):
+    """Runs a command and returns the finished process; raises ToolError."""
     command = [str(part) for part in command]
     result = subprocess.run(command, capture_output=True, text=True, **options)
     if result.returncode:
         text = (result.stderr or result.stdout).strip()
         raise ToolError(f"{' '.join(command)}\n{text}")
-    return result.stdout
+    return result
 
 
 def assemble(ptx, cubin, ptxas=None):
@@ -130,7 +140,10 @@ class Instruction:
 
     @functools.cached_property
     def products(self):
-        """Products that one warp's share of this MMA adds up, 0 if unknown."""
+        """Products that one warp's share of this MMA adds up, 0 if unknown.
+
+        The opcode of what one thread issues for a block (UTCOMMA) has no shape.
+        """
         # HGMMA.64x128x16: of four warps. HMMA.16816: m 16, n 8, k 16.
         match = re.search(r"\.(\d+)x(\d+)x(\d+)\b", self.opcode)
         if match:
@@ -146,6 +159,7 @@ class Cost:
     counts: dict  # instructions by class
     products: int  # of one warp
     is_loop: bool
+    copiers: int = 0  # instructions of a step of the warps that only copy
 
     @property
     def mma(self):
@@ -205,6 +219,20 @@ class Kernel:
                 ranked.append((mma / (last - first + 1), mma, first, last))
         return max(ranked)[2:] if ranked else None
 
+    def find_copy_loop(self):
+        """(first, last) of the loop that copies for the main loop, None if none.
+
+        Of the loops without MMAs it is the smallest that has the most copies: ptxas
+        puts a small loop around each instruction that one thread of a warp runs.
+        """
+        loops = [
+            (self.count(first, last, "copy"), first - last, first, last)
+            for first, last in self.find_loops()
+            if not self.count(first, last)
+        ]
+        best = max(loops, default=(0,))
+        return best[2:] if best[0] else None
+
     def measure(self, products_per_step=0):
         """The cost of the main loop.
 
@@ -231,7 +259,9 @@ class Kernel:
             else:
                 body = self.instructions[first : last + 1]
         counts = collections.Counter(i.kind for i in body)
-        return Cost(dict(counts), products, loop is not None)
+        copying = None if counts["copy"] or not loop else self.find_copy_loop()
+        copiers = copying[1] - copying[0] + 1 if copying else 0
+        return Cost(dict(counts), products, loop is not None, copiers)
 
     def find_nests(self):
         """(outer, inner) of nested loops with MMAs, the smallest outer first."""
@@ -309,7 +339,9 @@ def describe(path, kernel, cost):
         f"{os.path.basename(path)}:{kernel.name} registers={kernel.registers} "
         f"stack={kernel.stack} loop={'yes' if cost.is_loop else 'no'} mma={cost.mma} "
         f"{','.join(kernel.mma_opcodes())} sass/mma={cost.per_mma:.2f} "
-        f"per-2048={cost.per_2048:.2f} | "
+        + (f"per-2048={cost.per_2048:.2f} " if cost.products else "")
+        + (f"copiers={cost.copiers} " if cost.copiers else "")
+        + "| "
         + " ".join(f"{k}={cost.of(k):.2f}" for k, _ in classes if k != "mma")
     )
 
@@ -327,6 +359,7 @@ def to_json(path, kernel, cost):
         "sass-per-mma": round(cost.per_mma, 4),
         "sass-per-2048-products": round(cost.per_2048, 4),
         "counts": cost.counts,
+        "copiers": cost.copiers,
         "kernel-instructions": len(kernel.instructions),
     }
 

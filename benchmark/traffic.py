@@ -16,6 +16,11 @@ than a sector of 32 bytes.
 prints instead, for each step of K of warp 0, which groups of copies it waits for
 and what it has issued before its first MMA; the exit status is 1 unless the
 copies for N - 1 steps later come first, at most N - 2 groups being under way.
+
+Where one thread issues the multiplies of the block (tcgen05), they are counted, one
+per 32 bytes of K, 128 rows and up to 256 columns; and --pipeline prints for the first
+warp that copies how many groups it has under way when it hands over each step: N - 1
+of N slots, the last steps excepted.
 """
 
 import argparse
@@ -59,6 +64,11 @@ def count_products(mma):
     return total
 
 
+def is_tensor_memory(text):
+    """Whether PTX, or the counters' names of MMAs, multiply in tensor memory."""
+    return any("tcgen05.mma" in part for part in text)
+
+
 def count_arguments(counters, source):
     """{argument: Counter of bytes and sectors} of the loads of each argument.
 
@@ -82,11 +92,18 @@ def report_traffic(layer, target, config):
     counters = json.loads(run(layer, target, config, extra).stdout)
     shape = (config.m, config.n, STEPS * config.k)
     faults = []
-    products = count_products(counters["mma"])
-    expected = shape[0] * shape[1] * shape[2]
-    print(f"MMAs: {sum(counters['mma'].values())}, {products} products of {expected}")
-    if products != expected:
-        faults.append("the products are not those of M x N x K")
+    mmas = sum(counters["mma"].values())
+    if is_tensor_memory(counters["mma"]):
+        expected = STEPS * layers.count_tensor_multiplies(layer, config)
+        print(f"MMAs: {mmas} of {expected}")
+        if mmas != expected:
+            faults.append("the MMAs are not those of M x N x K")
+    else:
+        products = count_products(counters["mma"])
+        expected = shape[0] * shape[1] * shape[2]
+        print(f"MMAs: {mmas}, {products} products of {expected}")
+        if products != expected:
+            faults.append("the products are not those of M x N x K")
     conflicts = counters["shared"]["bank-conflicts"]
     wavefronts = counters["shared"]["wavefronts"]
     print(f"shared memory: {wavefronts} wavefronts, {conflicts} bank conflicts")
@@ -117,9 +134,39 @@ def parse_trace(text):
         yield match[1] or "mma", match[3]
 
 
+def report_copiers(layer, target, config):
+    """Prints what is under way when steps are handed over; returns the faults."""
+    extra = [f"--trace=0:{config.warps // 2}"]
+    trace = run(layer, target, config, extra).stderr
+    faults = []
+    commits = step = copies = 0
+    for event, number in parse_trace(trace):
+        if event == "commit_group":
+            commits += 1
+        elif event in ("ca", "cg"):
+            copies += 1
+        else:
+            under_way = commits - step
+            print(
+                f"step {step}: {copies} copies, {under_way} groups under way, "
+                f"then wait_group {number}"
+            )
+            if under_way != min(config.stages - 1, STEPS - step):
+                faults.append(f"step {step}: {under_way} groups under way")
+            if int(number or 0) != under_way - 1:
+                faults.append(f"step {step}: wait_group {number}")
+            step += 1
+            copies = 0
+    if step != STEPS:
+        faults.append(f"{step} steps of {STEPS}")
+    return faults
+
+
 def report_pipeline(layer, target, config):
     """Prints the order of each step; returns the faults."""
     trace = run(layer, target, config, ["--trace=0:0"]).stderr
+    if is_tensor_memory([trace]):
+        return report_copiers(layer, target, config)
     faults = []
     commits = copies = mmas = step = 0
     wait = None

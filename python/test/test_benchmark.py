@@ -104,6 +104,33 @@ def test_a_kernel_runs_on_the_emulator(tmp_path):
     assert traffic.count_products(counters["mma"]) == 16 * 32 * 256
 
 
+@pytest.mark.parametrize(
+    "name, tile, count",
+    [
+        ("NVFP4", "128x256x256", 4),
+        ("NVFP4", "64x128x256", 4),
+        ("NVFP4", "256x512x64", 4),
+        ("MXFP8", "128x256x128", 4),
+        ("FP8 x FP4", "16x128x160", 5),
+        ("bf16 x NVFP4", "128x128x64", 4),
+    ],
+)
+def test_multiplies_in_tensor_memory(name, tile, count):
+    config = layers.Config.parse(tile, 4)
+    assert layers.count_tensor_multiplies(layers.LAYERS[name], config) == count
+
+
+def test_remarks():
+    text = (
+        "k.mlir:4:10: remark: [Passed] software-pipeline | Category:tile-a | Function=k "
+        "| num-stages=4, shared-bytes=1024\n  %a = b\n"
+        'k.mlir:5:1: remark: [Missed] copy-tensor | Function=k | Reason="no, c=1"\n'
+    )
+    first, second = layers.parse_remarks(text)
+    assert first[0] == "software-pipeline" and second[0] == "copy-tensor"
+    assert first[1]["num-stages"] == "4" and first[1]["shared-bytes"] == "1024"
+
+
 # Traffic ----------------------------------------------------------------------
 
 
@@ -118,6 +145,23 @@ def test_events_of_a_trace():
     events = [event for event, _ in traffic.parse_trace(trace)]
     assert events == ["cg", "commit_group", "wait_group", "mma"]
     assert list(traffic.parse_trace(trace))[2] == ("wait_group", "2")
+
+
+def test_copiers_of_a_trace(monkeypatch):
+    copy = "cp.async.cg.shared.global [%rd1], [%rd2], 16;\n"
+    commit, wait = "cp.async.commit_group;\n", "cp.async.wait_group {};\n"
+    text = (copy + commit) * 2
+    for _ in range(traffic.STEPS - 2):
+        text += copy + commit + wait.format(2)
+    good = text + wait.format(1) + wait.format(0) + "tcgen05.mma.x [%r1];\n"
+    config = layers.Config(128, 256, 256, 8, 4)
+    for trace, faults in [(good, 0), (good.replace("group 2", "group 1"), 6)]:
+        monkeypatch.setattr(
+            traffic,
+            "run",
+            lambda *_, trace=trace: subprocess.CompletedProcess([], 0, "", trace),
+        )
+        assert len(traffic.report_copiers(NVFP4, "sm_100a", config)) == faults
 
 
 # Peers ------------------------------------------------------------------------
@@ -186,7 +230,7 @@ def test_a_table_is_replaced_between_its_markers(tmp_path):
 
 
 def test_limits_of_shared_memory():
-    limits = peers.read_shared_limits()
+    limits = layers.read_shared_limits()
     assert limits["sm_80"] == 166912 and limits["sm_120a"] == 101376
     assert peers.TARGETS.keys() <= limits.keys()
 

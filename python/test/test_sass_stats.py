@@ -119,6 +119,92 @@ def test_classes_of_instructions(text, kind, products):
     assert instruction.products == products
 
 
+TENSOR_MMA = "UTCOMMA.4X gdesc[UR30], gdesc[UR42], tmem[UR15], tmem[UR6], idesc[UR7]"
+
+
+def test_roles_of_warps_have_loops_of_their_own():
+    small = [".L_x_1:", "@P0 ELECT P2, URZ, PT", "UTMALDG.2D [UR16], [UR28]"]
+    small += ["@P0 BRA.U.ANY `(.L_x_1)"]
+    copiers = [".L_x_0:", *small, "LDGSTS.E [R5], desc[UR44][R12.64]", "LDGDEPBAR"]
+    copiers += ["SYNCS.ARRIVE.TRANS64 RZ, [UR2], RZ", "BRA.U !UP1, `(.L_x_0)"]
+    issuer = [".L_x_2:", "SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R6], R7"]
+    issuer += ["@!P1 BRA `(.L_x_3)", ".L_x_4:", "UTCCP.T.S.4x32dp128bit tmem[UR3]"]
+    issuer += [TENSOR_MMA, TENSOR_MMA, "UTCBAR [UR61], URZ", "@!P0 BRA `(.L_x_2)"]
+    # The waiting goes on behind the kernel's end, and comes back.
+    again = [".L_x_3:", "@!P1 BRA `(.L_x_3)", "BRA `(.L_x_4)"]
+    kernel = parse(ENTRY + copiers + issuer + EXIT + again)
+    cost = kernel.measure()
+    assert cost.counts == {"bar": 2, "control": 2, "scales": 1, "mma": 2}
+    assert cost.per_mma == 3.5 and cost.copiers == 7
+    # The opcode has no shape.
+    assert cost.products == 0 and cost.per_2048 == 0
+    line = sass_stats.describe("k.cubin", kernel, cost)
+    assert "copiers=7 " in line and "per-2048" not in line
+
+
+def test_warps_that_also_multiply_are_no_copiers():
+    loop = [".L_x_0:", MMA, "LDGSTS.E [R5], desc[UR44][R12.64]", "@P0 BRA `(.L_x_0)"]
+    other = [".L_x_1:", "LDGSTS.E [R5], desc[UR44][R12.64]", "@P0 BRA `(.L_x_1)"]
+    assert parse(other + loop).measure().copiers == 0
+
+
+def make_tensor_row(**changes):
+    text = "nvfp4_linear_aligned sm_100a 128x256x256 8 4.00 4.00 0"
+    for key, value in changes.items():
+        text += f" {key}={value}"
+    return budget.Budget.parse(text)
+
+
+def make_tensor_kernel(mmas=4, registers=64):
+    copiers = [".L_x_0:", "UTMALDG.2D [UR16], [UR28]", "BRA.U UP1, `(.L_x_0)"]
+    issuer = [".L_x_1:", *[TENSOR_MMA] * mmas, "@!P0 BRA `(.L_x_1)"]
+    kernel = parse(copiers + issuer + EXIT)
+    kernel.registers, kernel.stack = registers, 0
+    return kernel
+
+
+REMARKS = [
+    ("software-pipeline", {"num-stages": "4"}),
+    ("tensor-memory", {"columns": "512"}),
+]
+LAUNCH = {"shared": 1024}
+
+
+def test_a_row_of_tensor_memory():
+    row = make_tensor_row(tma="on", stages=4, copiers=2)
+    assert budget.Budget.parse(row.format()) == row
+    figure = budget.judge(row, make_tensor_kernel(), LAUNCH, REMARKS)
+    assert figure.faults == () and figure.mma == 4 and figure.copiers == 2
+    assert figure.tensor == (
+        "copiers 2 of 2; 4 stages, 1024 bytes of shared memory, "
+        "512 columns of tensor memory"
+    )
+    lowered = budget.lower(make_tensor_row(copiers=9), figure)
+    assert lowered.copiers == 2
+
+
+@pytest.mark.parametrize(
+    "row, kernel, launch, remarks, fault",
+    [
+        ({}, {"mmas": 8}, {}, [], "8 MMAs in a step, expected 4"),
+        ({}, {"registers": 257}, {}, [], "256 threads do not fit"),
+        ({"stages": 5}, {}, {}, [], "4 stages, expected 5"),
+        ({"copiers": 1}, {}, {}, [], "copiers over their limit of 1"),
+        ({}, {}, {"shared": 232449}, [], "232449 bytes of shared memory"),
+        ({}, {}, {}, [("tensor-memory", {"columns": "1024"})], "1024 columns"),
+        ({}, {}, {}, [("tensor-memory", {"columns": "96"})], "96 columns"),
+    ],
+)
+def test_faults_of_tensor_memory(row, kernel, launch, remarks, fault):
+    figure = budget.judge(
+        make_tensor_row(**row),
+        make_tensor_kernel(**kernel),
+        LAUNCH | launch,
+        REMARKS + remarks,
+    )
+    assert len(figure.faults) == 1 and figure.faults[0].startswith(fault)
+
+
 def test_every_kernel_of_a_listing_is_read():
     kernels = sass_stats.parse_listing(listing([MMA], "a") + listing(["EXIT"], "b$1"))
     assert [(k.name, len(k.instructions)) for k in kernels] == [("a", 1), ("b$1", 1)]
