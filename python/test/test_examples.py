@@ -136,9 +136,19 @@ def test_linear(tmp_path, kernel, shape):
     np.testing.assert_array_equal(z, 0.5 * xv @ yv.T)
 
 
-@pytest.mark.parametrize("shape", [(128, 128, 64), (130, 19, 208), (257, 140, 80)])
-def test_scales_in_128x4_order(tmp_path, shape):
+@pytest.mark.parametrize(
+    "kernel, shape",
+    [
+        ("nvfp4_linear_128x4", (128, 128, 64)),
+        ("nvfp4_linear_128x4", (130, 19, 208)),
+        ("nvfp4_linear_128x4", (257, 140, 80)),
+        ("nvfp4_linear_128x4_aligned", (130, 20, 256)),
+        ("nvfp4_linear_128x4_aligned", (257, 140, 128)),
+    ],
+)
+def test_scales_in_128x4_order(tmp_path, kernel, shape):
     m, n, k = shape
+    promise = {"KA": 64} if kernel.endswith("_aligned") else {}
     x, xv = operand("fp4", 1, m, k)
     y, yv = operand("fp4", 2, n, k)
     xs, xsv = scales(3, m, ceildiv(k, 16), "e4m3")
@@ -146,7 +156,7 @@ def test_scales_in_128x4_order(tmp_path, shape):
     save(tmp_path, x=x, y=y, xs=swizzle(xs), ys=swizzle(ys))
     z = run(
         tmp_path,
-        "nvfp4_linear_128x4",
+        kernel,
         (ceildiv(m, 128), ceildiv(n, 128)),
         [
             f"out:z.npy:{m}x{n}xf32",
@@ -159,6 +169,7 @@ def test_scales_in_128x4_order(tmp_path, shape):
         BM=128,
         BN=128,
         BK=64,
+        **promise,
     )
     expected = (xv * expand(xsv, 16, k)) @ (yv * expand(ysv, 16, k)).T
     np.testing.assert_array_equal(z, expected)
