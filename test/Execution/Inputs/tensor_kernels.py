@@ -337,6 +337,14 @@ def cases(mode):
                 base = dict(lhs=lhs, rhs=rhs, scale=scale, block=block, bm=bm, bn=bn, bk=bk, seed=100 * i + j + 1)
                 base.update(m=bm + 5, n=bn + 3, k=bk * 2, align=64, tma=j % 2)
                 yield base
+        # Narrow tiles with any step of K, and groups of scales that no step divides.
+        for bn in (8, 16, 32):
+            for bk in (64, 128, 256, 512):
+                yield dict(bm=64, bn=bn, bk=bk, m=64, n=bn, k=512, align=64, tma=int(bk > 128), seed=bn + bk)
+        yield dict(lhs="e4m3", rhs="f4", scale="ue8m0", block=32, bm=64, bn=64, bk=128, m=36, n=64, k=704, align=32)
+        yield dict(lhs="e4m3", rhs="f4", scale="ue8m0", block=32, bm=64, bn=64, bk=128, m=36, n=64, k=704, align=32, tma=1)
+        yield dict(bm=128, bn=512, bk=128, m=128, n=500, k=256, align=64)
+        yield dict(bm=256, bn=512, bk=128, m=256, n=512, k=256, align=64, seed=7)
     elif mode == "pipeline":
         for stages in range(1, 6):
             for trips in range(9):
