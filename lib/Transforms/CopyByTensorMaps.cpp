@@ -84,10 +84,15 @@ static std::string match(WarpRolesOp roles, CopierRole &role) {
   return "";
 }
 
+static remark::RemarkOpts getRemark(CopyAsyncOp copy) {
+  return remark::RemarkOpts::name("copy-tensor")
+      .category("tile-copy-by-tensor-maps")
+      .function(copy->getParentOfType<func::FuncOp>().getName());
+}
+
 /// Says why a copy stays as it is.
 static void reportMissed(CopyAsyncOp copy, StringRef reason) {
-  remark::missed(copy.getLoc(), remark::RemarkOpts::name("copy-tensor")
-                                    .category("tile-copy-by-tensor-maps"))
+  remark::missed(copy.getLoc(), getRemark(copy))
       << remark::reason("{0}", reason);
 }
 
@@ -118,8 +123,7 @@ void CopyByTensorMaps::convert(WarpRolesOp roles, const TargetInfo &info) {
       continue;
     }
     const auto &found = std::get<TensorCopyPlan>(plan);
-    remark::passed(copy.getLoc(), remark::RemarkOpts::name("copy-tensor")
-                                      .category("tile-copy-by-tensor-maps"))
+    remark::passed(copy.getLoc(), getRemark(copy))
         << remark::metric("boxes", found.parts.size())
         << remark::metric("swizzle", found.swizzle)
         << remark::metric("type", found.type)

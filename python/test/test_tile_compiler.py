@@ -186,6 +186,28 @@ class TestCompile:
             assert [m.is_native for m in kernel.multiplies] == [native]
             assert any(r.name == "scaled-mma" and r.fields for r in kernel.remarks)
 
+    def test_tensor_maps(self, compiler):
+        text = (SOURCE / "examples/kernels/nvfp4_linear_aligned.mlir").read_text()
+        constants = {"KA": 64, "BM": 128, "BN": 64, "BK": 256}
+        options = dict(constants=constants, compiler=compiler)
+        assert tc.compile(text, "sm_100a", **options).tensor_maps == []
+        kernel = tc.compile(text, "sm_100a", tma=True, **options)
+        x, y = kernel.tensor_maps
+        assert (x.parameter, x.argument, x.dims, x.box) == (21, 1, (0, 1), (128, 128))
+        assert (y.parameter, y.argument, y.box) == (22, 2, (64, 128))
+        assert (y.swizzle, y.type, y.fill) == (128, "u8", "zero")
+
+        # Sums of small integers, exact in every order.
+        rng = np.random.default_rng(3)
+        x, y = (rng.integers(0, 256, (rows, 96), np.uint8) for rows in (70, 52))
+        xs, ys = (np.full((rows, 12), 0x38, np.uint8) for rows in (70, 52))
+        results = []
+        for device in (tc.reference(), tc.emulator("sm_100a")):
+            z = np.full((70, 52), np.nan, np.float32)
+            kernel((1, 1), z, x, y, xs, ys, 0.5, device=device)
+            results.append(z)
+        assert np.array_equal(*results)
+
     def test_options_reach_the_compiler(self, compiler):
         def block(**options):
             constants = {"BM": 16, "BN": 32}

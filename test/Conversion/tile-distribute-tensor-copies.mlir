@@ -78,3 +78,33 @@ func.func @containers(%x: !m {tile.shape_divisible_by = array<i64: 1, 64>,
   tile.copy_tensor %x[%c0, %i] to %b[%c0] signal %full : !m, !b, !tile.barriers<1>
   return
 }
+
+// -----
+
+// Where nothing needs all the warps that copy, one thread of the first does it.
+// CHECK-LABEL: llvm.func @alone(
+// CHECK: %[[COPIES:.*]] = arith.cmpi uge, %[[WARP:.*]], %c2_i32
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[WARP]], %c2_i32
+// CHECK: scf.if %[[COPIES]] {
+// CHECK: scf.if %[[FIRST]] {
+// CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync
+// CHECK-NEXT: scf.if %[[ELECTED]] {
+// CHECK-NOT: scf.if
+// CHECK: nvvm.mbarrier.arrive.expect_tx
+// CHECK-NOT: scf.if
+// CHECK: nvvm.cp.async.bulk.tensor
+#rows = #tile.placement<[1, 2, 4, 8, 16, 32, 64, 144, 288, 576] : 1024>
+!b = !tile.buffer<1x8x128xf8E4M3FN, #rows>
+!m = memref<?x?xf8E4M3FN, strided<[?, 1]>>
+func.func @alone(%x: !m {tile.stride_divisible_by = array<i64: 16, 1>})
+    attributes {tile.kernel, tile.num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %b = tile.alloc_buffer : !b
+  %full = tile.alloc_barriers : !tile.barriers<1>
+  tile.warp_roles copiers {
+    tile.expect_bytes %full[%c0] {bytes = 1024 : i32} : !tile.barriers<1>
+    tile.copy_tensor %x[%c0, %c0] to %b[%c0] signal %full : !m, !b, !tile.barriers<1>
+  } issuer {
+  }
+  return
+}

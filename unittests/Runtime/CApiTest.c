@@ -196,6 +196,7 @@ static void testOptions(const TileCompiler *compiler) {
   OK(tileCompileOptionsSetUnpackAhead(options, "0"));
   OK(tileCompileOptionsSetSpecialize(options, false));
   OK(tileCompileOptionsSetLineInfo(options, true));
+  OK(tileCompileOptionsSetTma(options, true));
   OK(tileCompileOptionsSetAssembler(options, TILE_ASSEMBLER_PTXAS));
   OK(tileCompileOptionsSetBinding(options, "bias", 5));
   FAILS(tileCompileOptionsSetAssembler(options, (TileAssembler)7),
@@ -210,6 +211,8 @@ static void testOptions(const TileCompiler *compiler) {
   EXPECT(tileCompileOptionsGetNumStages(clone) == 3);
   EXPECT(!tileCompileOptionsGetSpecialize(clone));
   EXPECT(tileCompileOptionsGetLineInfo(clone));
+  EXPECT(tileCompileOptionsGetTma(clone));
+  EXPECT(!tileCompileOptionsGetTma(NULL));
   EXPECT(strcmp(tileCompileOptionsGetMmaPath(clone), "expand") == 0);
   EXPECT(tileCompileOptionsGetAssembler(clone) == TILE_ASSEMBLER_PTXAS);
 
@@ -220,6 +223,11 @@ static void testOptions(const TileCompiler *compiler) {
                          clone, &kernel));
   EXPECT(stages >= 4);
   EXPECT(tileKernelGetBlockThreads(kernel) == 64);
+  /* This target has no tensor memory to copy to. */
+  TileTensorMap map = {.size = sizeof map};
+  EXPECT(tileKernelGetNumTensorMaps(kernel) == 0);
+  EXPECT(tileKernelGetNumTensorMaps(NULL) == 0);
+  EXPECT(!tileKernelGetTensorMap(kernel, 0, &map));
   EXPECT(strcmp(tileKernelGetTarget(kernel), "sm_90") == 0);
   /* The bound argument is gone. */
   EXPECT(tileKernelGetNumParameters(kernel) == 4);
@@ -234,6 +242,60 @@ static void testOptions(const TileCompiler *compiler) {
         TILE_ERROR_CANCELLED, "cancel");
   tileCompileOptionsDestroy(clone);
   tileCancelFlagDestroy(flag);
+}
+
+/* A product of 128 by 64 by 64 in bf16, in a loop. */
+static const char productText[] =
+    "!v = memref<128x?xbf16, strided<[?, 1]>>\n"
+    "!w = memref<64x?xbf16, strided<[?, 1]>>\n"
+    "!z = memref<128x64xf32>\n"
+    "func.func @product(%z: !z, %x: !v {tile.stride_divisible_by = array<i64: "
+    "8, 1>},\n"
+    "                   %y: !w {tile.stride_divisible_by = array<i64: 8, 1>}, "
+    "%n: index)\n"
+    "    attributes {tile.kernel} {\n"
+    "  %c0 = arith.constant 0 : index\n"
+    "  %c1 = arith.constant 1 : index\n"
+    "  %zero = arith.constant dense<0.0> : tensor<128x64xf32>\n"
+    "  %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> "
+    "(tensor<128x64xf32>) {\n"
+    "    %t = tile.load %x[%c0, %k] : !v -> tensor<128x64xbf16>\n"
+    "    %l = tile.load %y[%c0, %k] : !w -> tensor<64x64xbf16>\n"
+    "    %u = tile.permute %l [1, 0] : tensor<64x64xbf16> -> "
+    "tensor<64x64xbf16>\n"
+    "    %r = tile.mmaf %t, %u, %a : tensor<128x64xbf16>, tensor<64x64xbf16>, "
+    "tensor<128x64xf32>\n"
+    "    scf.yield %r : tensor<128x64xf32>\n"
+    "  }\n"
+    "  tile.store %s, %z[%c0, %c0] : tensor<128x64xf32>, !z\n"
+    "  return\n"
+    "}\n";
+
+static void testTensorMaps(const TileCompiler *compiler) {
+  TileCompileOptions *options = tileCompileOptionsCreate();
+  EXPECT(!tileCompileOptionsGetTma(options));
+  OK(tileCompileOptionsSetTarget(options, "sm_100a"));
+  OK(tileCompileOptionsSetTma(options, true));
+  TileKernel *kernel = NULL;
+  OK(tileCompilerCompile(compiler, productText, sizeof productText - 1, NULL,
+                         options, &kernel));
+  EXPECT(tileKernelGetNumTensorMaps(kernel) == 2);
+  TileTensorMap map = {.size = sizeof map};
+  EXPECT(tileKernelGetTensorMap(kernel, 1, &map));
+  /* A pointer, and for two arrays an extent and a stride each; a scalar. */
+  EXPECT(map.parameter == 9);
+  EXPECT(map.argument == 2);
+  EXPECT(map.rank == 2);
+  EXPECT(map.dims[0] == 0 && map.dims[1] == 1);
+  EXPECT(map.box[0] == 64 && map.box[1] == 64);
+  EXPECT(map.swizzle == 128);
+  EXPECT(strcmp(map.type, "u16") == 0);
+  EXPECT(strcmp(map.fill, "zero") == 0);
+  EXPECT(!tileKernelGetTensorMap(kernel, 2, &map));
+  TileTensorMap unset = {.size = 0};
+  EXPECT(!tileKernelGetTensorMap(kernel, 0, &unset));
+  tileKernelDestroy(kernel);
+  tileCompileOptionsDestroy(options);
 }
 
 static void testErrors(const TileCompiler *compiler) {
@@ -789,6 +851,7 @@ int main(void) {
   TileCompiler *compiler = NULL;
   OK(tileCompilerCreate(&cache, &compiler));
   testOptions(compiler);
+  testTensorMaps(compiler);
   testErrors(compiler);
   testSpecialisation(compiler);
   testProblems(compiler);

@@ -199,6 +199,31 @@ LogicalResult Distributor::distributeExpect(ExpectBytesOp op) {
 // Roles
 //===----------------------------------------------------------------------===//
 
+/// Whether nothing in a role needs all of its threads.
+static bool isForOneThread(Region &role) {
+  return !role.walk([](Operation *op) {
+                return isa<CopyAsyncOp, CommitCopiesOp, WaitCopiesOp,
+                           ArriveCopiesOp, BarrierOp>(op)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+LogicalResult Distributor::distributeElected(Value isWarp, Block &block) {
+  warp = lane = emit.i32(0);
+  numWarps = 1;
+  isOneThread = true;
+  LogicalResult result = success();
+  emit.guarded(isWarp, [&] {
+    Value elected = NVVM::ElectSyncOp::create(emit.builder, emit.loc, emit.i1(),
+                                              /*membermask=*/Value());
+    emit.guarded(elected, [&] { result = distributeBlock(block); });
+  });
+  isOneThread = false;
+  return result;
+}
+
 LogicalResult Distributor::distributeRoles(WarpRolesOp op) {
   if (failed(expect(op, Capability::ElectSync)))
     return failure();
@@ -223,7 +248,7 @@ LogicalResult Distributor::distributeRoles(WarpRolesOp op) {
     isOneThread = false;
   });
   const unsigned copiers = blockWarps / 2;
-  Value copies, issues, roleWarp;
+  Value copies, copiesFirst, issues, roleWarp;
   emitOutsideLoops(emit, [&] {
     // The same in the whole warp, which the assembler cannot tell.
     Value uniform = NVVM::ShflOp::create(
@@ -231,6 +256,8 @@ LogicalResult Distributor::distributeRoles(WarpRolesOp op) {
         emit.i32(0), emit.i32(31), NVVM::ShflKind::idx, UnitAttr());
     copies =
         emit.compare(arith::CmpIPredicate::uge, uniform, emit.i32(copiers));
+    copiesFirst =
+        emit.compare(arith::CmpIPredicate::eq, uniform, emit.i32(copiers));
     issues = emit.isZero(uniform);
     roleWarp = emit.sub(blockWarp, emit.i32(copiers));
   });
@@ -239,23 +266,17 @@ LogicalResult Distributor::distributeRoles(WarpRolesOp op) {
   {
     OpBuilder::InsertionGuard guard(emit.builder);
     emit.builder.setInsertionPointToStart(branch.thenBlock());
-    warp = roleWarp;
-    numWarps = copiers;
-    if (failed(distributeBlock(op.getCopiers().front())))
-      return failure();
-
+    if (isForOneThread(op.getCopiers())) {
+      if (failed(distributeElected(copiesFirst, op.getCopiers().front())))
+        return failure();
+    } else {
+      warp = roleWarp;
+      numWarps = copiers;
+      if (failed(distributeBlock(op.getCopiers().front())))
+        return failure();
+    }
     emit.builder.setInsertionPointToStart(branch.elseBlock());
-    warp = lane = emit.i32(0);
-    numWarps = 1;
-    isOneThread = true;
-    LogicalResult result = success();
-    emit.guarded(issues, [&] {
-      Value elected = NVVM::ElectSyncOp::create(
-          emit.builder, emit.loc, emit.i1(), /*membermask=*/Value());
-      emit.guarded(elected,
-                   [&] { result = distributeBlock(op.getIssuer().front()); });
-    });
-    if (failed(result))
+    if (failed(distributeElected(issues, op.getIssuer().front())))
       return failure();
   }
   // What follows may want whole warps.

@@ -224,6 +224,8 @@ private:
   mlir::LogicalResult distributeArrive(ArriveCopiesOp op);
   mlir::LogicalResult distributeExpect(ExpectBytesOp op);
   mlir::LogicalResult distributeRoles(WarpRolesOp op);
+  /// Lets one thread of the warp for which `isWarp` holds run `block`.
+  mlir::LogicalResult distributeElected(mlir::Value isWarp, mlir::Block &block);
   /// Runs `body` in one thread of those that come by: the block's, or the
   /// role's.
   void byOneThread(llvm::function_ref<void()> body);
