@@ -1,5 +1,6 @@
-// Which multiplies go to tensor memory, and for each reason why not a loop that
-// it keeps where it is.
+// Which multiplies go to tensor memory, and for each reason why not a loop that it
+// keeps out. A multiply that could have a loop of its own is no such example, so
+// these load an operand in front of their loop, or have sums that take parts.
 
 // DEFINE: %{remarks} = --remarks-filter='tile-.*' --remark-format=emitRemark -o /dev/null 2>&1
 // RUN: tile-opt %s --tile-legalize-scaled-mma=target=sm_100a %{remarks} | FileCheck %s
@@ -91,10 +92,10 @@ func.func @operand_used(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) 
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<128x64xf32>) {
     %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -112,10 +113,10 @@ func.func @more_work(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index, %f:
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<128x64xf32>) {
     %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -136,10 +137,10 @@ func.func @tile_work(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) att
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<128x64xf32>) {
     %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -198,10 +199,10 @@ func.func @position(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attr
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %j = %c0) -> (tensor<128x64xf32>, index) {
     %x = tile.load %xm[%i, %j] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -218,19 +219,19 @@ func.func @carries_more(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) 
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
-  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
-  %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %j = %c0) -> (tensor<128x64xf32>, index) {
-    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
-    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
-    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
-    %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
-    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32>, tensor<128x2xf8E8M0FNU>, tensor<2x64xf8E8M0FNU>
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %j = %c0) -> (tensor<256x256xf32>, index) {
+    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %w = tile.permute %wr [1, 0] : tensor<256x64xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %sw = tile.permute %swr [1, 0] : tensor<256x2xf8E8M0FNU> -> tensor<2x256xf8E8M0FNU>
+    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<256x64xf8E4M3FN>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<256x2xf8E8M0FNU>, tensor<2x256xf8E8M0FNU>
     %next = arith.addi %j, %c1 : index
-    scf.yield %r, %next : tensor<128x64xf32>, index
+    scf.yield %r, %next : tensor<256x256xf32>, index
   }
-  tile.store %s#0, %z[%i, %s#1] : tensor<128x64xf32>, !f32
+  tile.store %s#0, %z[%i, %s#1] : tensor<256x256xf32>, !f32
   return
 }
 
@@ -241,10 +242,10 @@ func.func @fresh_sums(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) at
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<128x64xf32>) {
     %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -262,10 +263,10 @@ func.func @swapped_sums(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) 
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %wr = tile.load %wm[%i, %i] : !e4m3 -> tensor<64x64xf8E4M3FN>
+  %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
   %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %b = %zero) -> (tensor<128x64xf32>, tensor<128x64xf32>) {
     %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
     %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
     %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
@@ -409,6 +410,71 @@ func.func @reduced(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attri
   return
 }
 
+// Two stores of all parts, one after the other: parts would come between.
+// CHECK: Function=two_places | Reason="tensor memory: the sums of a part are stored to several places", atom=m16n8k16.bf16.bf16, path=expand
+func.func @two_places(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index, %y: !f32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i = tile.program_id 0
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<256x256xf32>) {
+    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %w = tile.permute %wr [1, 0] : tensor<256x64xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %sw = tile.permute %swr [1, 0] : tensor<256x2xf8E8M0FNU> -> tensor<2x256xf8E8M0FNU>
+    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<256x64xf8E4M3FN>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<256x2xf8E8M0FNU>, tensor<2x256xf8E8M0FNU>
+    scf.yield %r : tensor<256x256xf32>
+  }
+  tile.store %s, %z[%i, %i] : tensor<256x256xf32>, !f32
+  tile.store %s, %y[%i, %i] : tensor<256x256xf32>, !f32
+  return
+}
+
+// CHECK: Function=some_sums | Reason="tensor memory: sums in parts must start at a constant", atom=m16n8k16.bf16.bf16, path=expand
+func.func @some_sums(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i = tile.program_id 0
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %init = tile.load %z[%i, %i] : !f32 -> tensor<256x256xf32>
+  %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<256x256xf32>) {
+    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %w = tile.permute %wr [1, 0] : tensor<256x64xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %sw = tile.permute %swr [1, 0] : tensor<256x2xf8E8M0FNU> -> tensor<2x256xf8E8M0FNU>
+    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<256x64xf8E4M3FN>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<256x2xf8E8M0FNU>, tensor<2x256xf8E8M0FNU>
+    scf.yield %r : tensor<256x256xf32>
+  }
+  tile.store %s, %z[%i, %i] : tensor<256x256xf32>, !f32
+  return
+}
+
+// The second part would read what the first has written.
+// CHECK: Function=overwritten | Reason="tensor memory: memory is written between parts of the sums", atom=m16n8k16.bf16.bf16, path=expand
+func.func @overwritten(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i = tile.program_id 0
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<256x256xf32>) {
+    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %w = tile.permute %wr [1, 0] : tensor<256x64xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %sw = tile.permute %swr [1, 0] : tensor<256x2xf8E8M0FNU> -> tensor<2x256xf8E8M0FNU>
+    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<256x64xf8E4M3FN>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<256x2xf8E8M0FNU>, tensor<2x256xf8E8M0FNU>
+    scf.yield %r : tensor<256x256xf32>
+  }
+  %h = tile.ftof %s : tensor<256x256xf32> -> tensor<256x256xf8E4M3FN>
+  tile.store %h, %xm[%i, %i] : tensor<256x256xf8E4M3FN>, !e4m3
+  return
+}
+
 // Two sums of 512 columns each: parts are for one multiply.
 // CHECK-COUNT-2: Function=two_large | Reason="tensor memory: tensor memory has 512 columns and shared memory {{[0-9]+}} bytes left, but one stage takes {{[0-9]+}} and {{[0-9]+}}"
 func.func @two_large(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attributes {tile.kernel} {
@@ -440,20 +506,20 @@ func.func @beside(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index, %bf: m
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %i = tile.program_id 0
-  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
-  %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %b = %zero) -> (tensor<128x64xf32>, tensor<128x64xf32>) {
-    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<128x64xf8E4M3FN>
-    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<64x64xf8E4M3FN>
-    %w = tile.permute %wr [1, 0] : tensor<64x64xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
-    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<128x2xf8E8M0FNU>
-    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<64x2xf8E8M0FNU>
-    %sw = tile.permute %swr [1, 0] : tensor<64x2xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
-    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32>, tensor<128x2xf8E8M0FNU>, tensor<2x64xf8E8M0FNU>
-    %h = tile.load %bf[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
-    %t = tile.mmaf_scaled %h, %w, %b, %sw : tensor<128x64xbf16>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32>, tensor<2x64xf8E8M0FNU>
-    scf.yield %r, %t : tensor<128x64xf32>, tensor<128x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero, %b = %zero) -> (tensor<256x256xf32>, tensor<256x256xf32>) {
+    %x = tile.load %xm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %wr = tile.load %wm[%i, %k] : !e4m3 -> tensor<256x64xf8E4M3FN>
+    %w = tile.permute %wr [1, 0] : tensor<256x64xf8E4M3FN> -> tensor<64x256xf8E4M3FN>
+    %sx = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %swr = tile.load %sm[%i, %k] : !ue8 -> tensor<256x2xf8E8M0FNU>
+    %sw = tile.permute %swr [1, 0] : tensor<256x2xf8E8M0FNU> -> tensor<2x256xf8E8M0FNU>
+    %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw : tensor<256x64xf8E4M3FN>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<256x2xf8E8M0FNU>, tensor<2x256xf8E8M0FNU>
+    %h = tile.load %bf[%i, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
+    %t = tile.mmaf_scaled %h, %w, %b, %sw : tensor<256x64xbf16>, tensor<64x256xf8E4M3FN>, tensor<256x256xf32>, tensor<2x256xf8E8M0FNU>
+    scf.yield %r, %t : tensor<256x256xf32>, tensor<256x256xf32>
   }
-  tile.store %s#0, %z[%i, %i] : tensor<128x64xf32>, !f32
-  tile.store %s#1, %z[%i, %n] : tensor<128x64xf32>, !f32
+  tile.store %s#0, %z[%i, %i] : tensor<256x256xf32>, !f32
+  tile.store %s#1, %z[%i, %n] : tensor<256x256xf32>, !f32
   return
 }
