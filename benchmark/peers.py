@@ -42,6 +42,7 @@ TRITON = "triton 3.9.0"
 
 # Our target, and Triton's number of the same one.
 TARGETS = {"sm_80": 80, "sm_89": 89, "sm_90a": 90, "sm_120a": 120}
+NUMBERS = TARGETS | {"sm_100a": 100}  # of tensor_peers.py as well
 
 # Steps of K and numbers of warps that both compilers choose from.
 CHOICES = {
@@ -124,7 +125,7 @@ def find_triton(wish):
 def to_request(row, config, repeat=1):
     layer = row.layer
     return {
-        "arch": TARGETS[row.target],
+        "arch": NUMBERS[row.target],
         "x": layer.x,
         "y": layer.y,
         "scale": layer.scale,

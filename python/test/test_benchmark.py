@@ -18,6 +18,7 @@ import gpu
 import layers
 import peers
 import sass_stats
+import tensor_peers
 import traffic
 
 NVFP4 = layers.LAYERS["NVFP4"]
@@ -227,6 +228,27 @@ def test_a_table_is_replaced_between_its_markers(tmp_path):
     )
     with pytest.raises(SystemExit, match="no table 'u'"):
         peers.replace_between(page, "u", "")
+
+
+def test_loops_in_tensor_memory_compare():
+    # 8 warps: an issuer and four copiers, or all in one loop.
+    ours = tensor_peers.Loop(256, 8, 59, 0, 4, 92, 100)
+    theirs = tensor_peers.Loop(256, 8, 230, 0, 4, 92, 0, everybody=True)
+    unknown = tensor_peers.Loop(128, 0, 255, 0, 4, 92, 100)
+    assert (ours.block, theirs.block) == (123, 184)
+    assert ours.rank() < theirs.rank() and unknown.rank() == (False, 23)
+    spilled = tensor_peers.Loop(256, 8, 59, 8, 4, 4, 4)
+    assert theirs.rank() < spilled.rank()
+    lines = [
+        tensor_peers.format_line(NVFP4, (128, 256), who, loop)
+        for who, loop in [("a", ours), ("b", theirs), ("c", unknown), ("d", None)]
+    ]
+    assert (
+        lines[0] == "| NVFP4 | 128×256 | a | 256 | 8 | 59 | 0 | 23.00 | 25.00 | 123 |"
+    )
+    assert lines[1].endswith("| 23.00 | – | 184 |")
+    assert lines[2].endswith("| 128 | – | 255 | 0 | 23.00 | – | – |")
+    assert len({line.count("|") for line in lines}) == 1
 
 
 def test_limits_of_shared_memory():

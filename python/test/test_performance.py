@@ -35,6 +35,8 @@ def test_every_linked_file_exists():
 
 def test_tables_are_those_of_a_whole_run():
     readme = (SOURCE / "README.md").read_text()
-    for text, name in ((readme, "peers"), (PAGE, "peers"), (PAGE, "compile-time")):
+    pages = [(readme, "peers")]
+    pages += [(PAGE, name) for name in ("peers", "tensor-peers", "compile-time")]
+    for text, name in pages:
         pattern = rf"<!-- generated: {name} -->\n(.*?)<!-- end of generated -->"
         assert re.search(pattern, text, re.S)[1].count("\n") > 4
