@@ -67,6 +67,9 @@ public:
   /// Erases the collected operations that nothing else uses.
   void erase();
 
+  /// Whether `op` is one of the operations that depend on the value.
+  bool contains(mlir::Operation *op) const { return dims.contains(op); }
+
   /// The last of the operations: slices may be emitted behind it.
   mlir::Operation *getLast() const { return operations.back(); }
 

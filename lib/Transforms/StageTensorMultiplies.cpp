@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/DenseMap.h"
@@ -234,6 +235,16 @@ void LoopStager::emitPart(int64_t part) {
     if (multiply.startsAtZero)
       continue;
     Value init = loop.getInitArgs()[multiply.carried];
+    // Sums in parts start at a constant.
+    DenseElementsAttr elements;
+    if (plan.parts > 1 && matchPattern(init, m_Constant(&elements))) {
+      SmallVector<int64_t> shape(elements.getType().getShape());
+      shape.end()[multiply.exchanged ? -2 : -1] /= plan.parts;
+      init =
+          arith::ConstantOp::create(builder, loc,
+                                    elements.resizeSplat(RankedTensorType::get(
+                                        shape, elements.getElementType())));
+    }
     if (multiply.exchanged)
       init = transpose(builder, loc, init);
     auto type = cast<RankedTensorType>(init.getType());

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "tile/Transforms/Divisibility.h"
 #include "tile/Transforms/TileLayouts.h"
 #include "llvm/ADT/DenseSet.h"
@@ -76,6 +77,8 @@ private:
   bool divide(StagedOperand &operand, View &view, int64_t parts);
   bool placeMultiply(TensorMultiply &multiply, int64_t parts);
   bool place(TensorLoop &result, int64_t parts);
+  /// Whether parts that are loaded late may see what is written meanwhile.
+  bool isOverwritten(const ResultUses &uses);
 
   scf::ForOp loop;
   const TargetInfo &target;
@@ -191,6 +194,11 @@ static bool isZero(Value value) {
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
     return false;
   return elements.getSplatValue<APFloat>().isPosZero();
+}
+
+static bool isSplat(Value value) {
+  DenseElementsAttr elements;
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat();
 }
 
 std::optional<TensorMultiply> Matcher::matchMultiply(Operation *op) {
@@ -423,12 +431,48 @@ bool Matcher::place(TensorLoop &result, int64_t parts) {
   return true;
 }
 
+/// The argument of a kernel, or the like, that `memref` is a part of.
+static Value getWhole(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+bool Matcher::isOverwritten(const ResultUses &uses) {
+  // Parts are loaded behind the last of the uses, and all but the first behind
+  // stores of the sums. These write no argument that the loop reads.
+  llvm::SmallDenseSet<Value> read;
+  loop.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      read.insert(getWhole(load.getSource()));
+    else if (auto load = dyn_cast<memref::LoadOp>(op))
+      read.insert(getWhole(load.getMemRef()));
+  });
+  Operation *end = uses.getLast()->getNextNode();
+  for (Operation *op = loop->getNextNode(); op != end; op = op->getNextNode()) {
+    WalkResult result = op->walk([&](Operation *inner) {
+      Value target;
+      if (auto store = dyn_cast<StoreOp>(inner))
+        target = store.getTarget();
+      else if (auto scatter = dyn_cast<ScatterOp>(inner))
+        target = scatter.getTarget();
+      const bool isOurs = uses.contains(op);
+      return target && (!isOurs || read.contains(getWhole(target)))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 std::optional<TensorLoop> Matcher::match() {
   if (!target.has(Capability::Tcgen05))
     return refuse(target.name + " has no tensor memory");
   if (numWarps && numWarps < 4)
     return refuse(
-        "tensor memory takes four warps or more, but the kernel has " +
+        "it takes four warps or more, but the kernel has " +
         Twine(numWarps));
   TensorLoop result;
   result.loop = loop;
@@ -475,6 +519,11 @@ std::optional<TensorLoop> Matcher::match() {
         // The loops of later parts would come between the rounds.
         if (result.uses->getNumRounds() > 1)
           return refuse("the sums of a part are stored to several places");
+        if (!multiply.startsAtZero &&
+            !isSplat(loop.getInitArgs()[multiply.carried]))
+          return refuse("sums in parts must start at a constant");
+        if (isOverwritten(*result.uses))
+          return refuse("memory is written between parts of the sums");
       }
       return result;
     }
