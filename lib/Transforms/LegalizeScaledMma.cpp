@@ -67,6 +67,7 @@ struct LegalizeScaledMma
   void annotate(const Multiply &multiply, const Choice &choice);
 
   DenseMap<Operation *, Choice> tensorChoices;
+  /// By loop, or by multiply where that is in none.
   DenseMap<Operation *, std::string> tensorReasons;
 };
 
@@ -92,14 +93,14 @@ static std::string print(Type type) {
 static std::string explainNoNative(const Multiply &multiply,
                                    const TargetInfo &info,
                                    StringRef loopReason) {
-  if (multiply.isScaled && selectTensorAtom(multiply.query, info))
+  if (selectTensorAtom(multiply.query, info))
     return "tensor memory: " +
            (loopReason.empty() ? "it is in no loop" : loopReason).str();
   SmallVector<StringRef> relatives;
   bool exists = false;
   for (const TargetInfo &other : getTargets()) {
     if (!selectNativeAtom(multiply.query, other) &&
-        !(multiply.isScaled && selectTensorAtom(multiply.query, other)))
+        !selectTensorAtom(multiply.query, other))
       continue;
     exists = true;
     if (other.family == info.family)
@@ -232,14 +233,17 @@ static scf::ForOp isolate(MmaFScaledOp multiply) {
 void LegalizeScaledMma::isolateMultiplies(func::FuncOp kernel,
                                           const TargetInfo &info) {
   DenseSet<Operation *> matched;
+  DenseMap<Operation *, std::string> reasons;
   auto find = [&] {
     matched.clear();
-    matchTensorLoops(
-        kernel, info, numWarps,
-        [&](scf::ForOp loop, std::optional<TensorLoop> match, StringRef) {
-          if (match)
-            matched.insert(loop);
-        });
+    matchTensorLoops(kernel, info, numWarps,
+                     [&](scf::ForOp loop, std::optional<TensorLoop> match,
+                         StringRef reason) {
+                       if (match)
+                         matched.insert(loop);
+                       else
+                         reasons[loop] = reason.str();
+                     });
   };
   find();
   SmallVector<std::pair<MmaFScaledOp, scf::ForOp>> isolated;
@@ -254,6 +258,9 @@ void LegalizeScaledMma::isolateMultiplies(func::FuncOp kernel,
     if (!loop)
       continue;
     if (!matched.contains(loop)) {
+      // In a loop of the kernel's, what keeps that one out says more.
+      if (!isa<scf::ForOp>(multiply->getParentOp()))
+        tensorReasons[multiply] = reasons.lookup(loop);
       loop.erase();
       continue;
     }
@@ -335,8 +342,12 @@ void LegalizeScaledMma::runOnOperation() {
     if (!isa<MmaFOp, MmaFScaledOp>(op))
       return WalkResult::advance();
     const Multiply multiply = describe(op);
-    FailureOr<Choice> choice = choose(multiply, **info, getPath(op),
-                                      tensorReasons.lookup(op->getParentOp()));
+    auto loopReason = tensorReasons.find(op);
+    if (loopReason == tensorReasons.end())
+      loopReason = tensorReasons.find(op->getParentOp());
+    FailureOr<Choice> choice =
+        choose(multiply, **info, getPath(op),
+               loopReason == tensorReasons.end() ? "" : loopReason->second);
     if (failed(choice))
       return WalkResult::interrupt();
     annotate(multiply, *choice);
