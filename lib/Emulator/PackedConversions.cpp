@@ -53,14 +53,23 @@ static uint32_t clampNegative(uint32_t code, uint32_t sign) {
   return Relu && (code & sign) ? 0 : code;
 }
 
-/// d, a, b: two f32 to a half type.
+/// d, a, b: two f32 to a half type. Each half is unwritten where its source is:
+/// a compiler that wants one of them gives any register for the other.
 template <uint16_t (*narrow)(float), bool Relu>
 static void executeHalfPair(const Instruction &instruction, Lanes &lanes) {
-  mapBinary<uint32_t, float, float>(
-      lanes, instruction.d, instruction.a, instruction.b, [](float a, float b) {
-        return clampNegative<Relu>(narrow(a), 0x8000) << 16 |
-               clampNegative<Relu>(narrow(b), 0x8000);
-      });
+  const float *a = lanes.read<float>(instruction.a);
+  const float *b = lanes.read<float>(instruction.b);
+  uint32_t result[kLanes];
+  for (unsigned lane = 0; lane != kLanes; ++lane)
+    result[lane] = clampNegative<Relu>(narrow(a[lane]), 0x8000) << 16 |
+                   clampNegative<Relu>(narrow(b[lane]), 0x8000);
+  const uint32_t undefinedA = lanes.undefinedAt(instruction.a);
+  const uint32_t undefinedB = lanes.undefinedAt(instruction.b);
+  storeBits(lanes, instruction.d, result, undefinedA | undefinedB,
+            [&](unsigned lane) {
+              return (undefinedA >> lane & 1 ? 0 : 0xFFFF0000) |
+                     (undefinedB >> lane & 1 ? 0 : 0x0000FFFF);
+            });
 }
 
 Execute tile::emulator::chooseHalfPair(const PackedType &to, bool relu) {

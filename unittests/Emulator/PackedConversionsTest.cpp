@@ -147,6 +147,31 @@ TEST(PackedConversions, PairHalves) {
   }
 }
 
+TEST(PackedConversions, FollowUnwrittenHalves) {
+  // A compiler converts one value as the lower half of a pair, and gives any
+  // register for the upper one.
+  const std::string declare = ".reg .b32 %junk, %w; .reg .b16 %h, %l;\n";
+  for (const char *type : {"f16x2", "bf16x2"}) {
+    const std::string cvt = "cvt.rn." + std::string(type) + ".f32 %w, ";
+    const uint64_t one = type[0] == 'f' ? 0x3C00 : 0x3F80;
+    EXPECT_EQ(runElements(declare + cvt +
+                              "%junk, %a; mov.b32 {%l, _}, %w; "
+                              "cvt.u32.u16 %d, %l;",
+                          {{4, {0x3F800000}}}, 4)[0],
+              one);
+    EXPECT_EQ(runElements(declare + cvt +
+                              "%a, %junk; mov.b32 {_, %h}, %w; "
+                              "cvt.u32.u16 %d, %h;",
+                          {{4, {0x3F800000}}}, 4)[0],
+              one);
+    for (const char *use :
+         {"%junk, %a; mov.b32 {_, %h}, %w; cvt.u32.u16 %d, %h;",
+          "%a, %junk; mov.b32 {%h, _}, %w; cvt.u32.u16 %d, %h;",
+          "%junk, %a; mov.b32 %d, %w;"})
+      EXPECT_NE(getError(declare + cvt + use, {4}, 4), "") << use;
+  }
+}
+
 TEST(PackedConversions, RoundToTF32) {
   std::vector<uint64_t> a = makeFloats(tf32(), 61);
   struct Case {
