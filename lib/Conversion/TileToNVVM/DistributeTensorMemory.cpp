@@ -145,8 +145,8 @@ static SumAccess planAccess(Emitter &emit, TensorMemoryType memory,
   access.layout = getTensorMemoryLayout(shape, numWarps);
   access.slot = memory.getTileShape();
   access.run = 1;
-  for (uint32_t column : access.layout.getColumns("register")) {
-    if (column != access.run || access.run == kMostRegisters)
+  for (uint32_t place : access.layout.getColumns("register")) {
+    if (access.getOffset(place) != access.run || access.run == kMostRegisters)
       break;
     access.run *= 2;
   }
@@ -307,8 +307,18 @@ LogicalResult Distributor::distributeTensorStore(StoreTensorMemoryOp op) {
   if (value.layout != access.layout)
     return op.emitOpError("expects a value with the layout of tensor memory; "
                           "run tile-assign-layouts first");
-  forEachAccess(emit, access, [&](unsigned r, Value address) {
-    emitStore(emit, address, ArrayRef(value.values).slice(r, access.run));
+  // Of warps that have the same columns, the first one stores them. The two
+  // lowest bits of the number choose lanes.
+  uint32_t same = 0;
+  for (auto [bit, column] : llvm::enumerate(access.layout.getColumns("warp")))
+    if (bit >= 2 && !column)
+      same |= uint32_t(1) << bit;
+  Value stores =
+      same ? emit.isZero(emit.bitAnd(warp, emit.i32(same))) : Value();
+  emit.guarded(stores, [&] {
+    forEachAccess(emit, access, [&](unsigned r, Value address) {
+      emitStore(emit, address, ArrayRef(value.values).slice(r, access.run));
+    });
   });
   NVVM::Tcgen05WaitOp::create(emit.builder, emit.loc,
                               NVVM::Tcgen05WaitKind::STORE);
