@@ -104,11 +104,15 @@ static bool needsZerosAfter(Operation *op, func::FuncOp kernel) {
       .wasInterrupted();
 }
 
+unsigned Distributor::getScratchStart(Operation *op, uint64_t bytes) {
+  return isAmongBuffers(op) ||
+                 (bytes > unclearedBytes && needsZerosAfter(op, kernel))
+             ? bufferBytes
+             : 0;
+}
+
 FailureOr<Value> Distributor::getScratch(Operation *op, uint64_t bytes) {
-  unsigned base = isAmongBuffers(op) || (bytes > unclearedBytes &&
-                                         needsZerosAfter(op, kernel))
-                      ? bufferBytes
-                      : 0;
+  const unsigned base = getScratchStart(op, bytes);
   if (base + bytes > options.target->maxSharedBytes)
     return op->emitOpError("needs ")
            << bytes << " bytes of shared memory to move " << op->getName()
@@ -342,6 +346,9 @@ struct SharedOffsets {
 
 } // namespace
 
+/// Fewest bytes of a tile that go through scratch memory in one round.
+static constexpr uint64_t kFewestRoundBytes = 1024;
+
 /// An element of a fragment as an integer of `stored` type.
 static Value toStored(Emitter &emit, const Fragment &source, unsigned r,
                       Type stored) {
@@ -396,6 +403,15 @@ Distributor::convertThroughShared(Operation *op, const Fragment &source,
   unsigned totalBits = writes.getCodomain().bits();
   unsigned roundBits =
       std::min(totalBits, llvm::Log2_32(options.target->maxSharedBytes));
+  auto fits = [&](uint64_t bytes) {
+    return llvm::alignTo(getScratchStart(op, bytes) + bytes,
+                         kFewestRoundBytes) +
+               controlBytes <=
+           options.target->maxSharedBytes;
+  };
+  while (!fits(uint64_t(1) << roundBits) &&
+         uint64_t(1) << roundBits > kFewestRoundBytes)
+    --roundBits;
   FailureOr<Value> base = getScratch(op, uint64_t(1) << roundBits);
   if (failed(base))
     return failure();

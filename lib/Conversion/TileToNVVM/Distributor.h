@@ -291,6 +291,9 @@ private:
   mlir::FailureOr<Fragment> convertThroughShared(mlir::Operation *op,
                                                  const Fragment &source,
                                                  const LinearLayout &layout);
+  /// Where `bytes` of scratch memory for `op` begin: behind buffers that may
+  /// hold data meanwhile.
+  unsigned getScratchStart(mlir::Operation *op, uint64_t bytes);
   /// The dynamic shared memory of the block, at least `bytes` of it.
   mlir::FailureOr<mlir::Value> getScratch(mlir::Operation *op, uint64_t bytes);
   void barrier();
