@@ -23,7 +23,7 @@ func.func @two_warps(%xm: memref<?x?xf8E4M3FN>, %wm: memref<?x?xf8E4M3FN>, %sm: 
     %w = tile.load %wm[%k, %c0] : memref<?x?xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
     %sx = tile.load %sm[%c0, %k] : memref<?x?xf8E8M0FNU> -> tensor<128x2xf8E8M0FNU>
     %sw = tile.load %sm[%k, %c0] : memref<?x?xf8E8M0FNU> -> tensor<2x64xf8E8M0FNU>
-    // expected-error @below {{has no native form: tensor memory: tensor memory takes four warps or more, but the kernel has 2; use mma-path=expand}}
+    // expected-error @below {{has no native form: tensor memory: it takes four warps or more, but the kernel has 2; use mma-path=expand}}
     %r = tile.mmaf_scaled %x, %w, %a, %sx, %sw
        : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32>, tensor<128x2xf8E8M0FNU>, tensor<2x64xf8E8M0FNU>
     scf.yield %r : tensor<128x64xf32>

@@ -15,7 +15,7 @@
 // What goes there.
 // CHECK: remark: [Passed] scaled-mma | Category:tile-legalize-scaled-mma | Function=taken | Reason="the target has the instruction", atom=m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e4m3.ue8m0, path=native, target=sm_100a
 // EXPAND: remark: [Missed] scaled-mma | {{.*}} | Function=taken | Reason=mma-path=expand, atom=m16n8k16.bf16.bf16, path=expand
-// WARPS: Function=taken | Reason="tensor memory: tensor memory takes four warps or more, but the kernel has 2", atom=m16n8k16.bf16.bf16, path=expand
+// WARPS: Function=taken | Reason="tensor memory: it takes four warps or more, but the kernel has 2", atom=m16n8k16.bf16.bf16, path=expand
 // FOUR: Function=taken | Reason="the target has the instruction", atom=m128n256k32.tcgen05.mxf8f6f4.block32.e4m3.e4m3.ue8m0, path=native
 func.func @taken(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attributes {tile.kernel} {
   %c0 = arith.constant 0 : index
@@ -37,8 +37,8 @@ func.func @taken(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attribu
 }
 
 // The kernel's own number of warps wins.
-// CHECK: Function=two_warps | Reason="tensor memory: tensor memory takes four warps or more, but the kernel has 2", atom=m16n8k16.bf16.bf16, path=expand
-// FOUR: Function=two_warps | Reason="tensor memory: tensor memory takes four warps or more, but the kernel has 2"
+// CHECK: Function=two_warps | Reason="tensor memory: it takes four warps or more, but the kernel has 2", atom=m16n8k16.bf16.bf16, path=expand
+// FOUR: Function=two_warps | Reason="tensor memory: it takes four warps or more, but the kernel has 2"
 func.func @two_warps(%xm: !e4m3, %wm: !e4m3, %sm: !ue8, %z: !f32, %n: index) attributes {tile.kernel, tile.num_warps = 2 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

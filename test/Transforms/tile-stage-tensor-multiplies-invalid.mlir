@@ -11,7 +11,7 @@ func.func @two_warps(%xm: memref<?x?xbf16>, %z: memref<?x?xf32>, %n: index) attr
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
-  // expected-error @below {{has multiplies that tensor memory cannot compute: tensor memory takes four warps or more, but the kernel has 2}}
+  // expected-error @below {{has multiplies that tensor memory cannot compute: it takes four warps or more, but the kernel has 2}}
   %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<128x64xf32>) {
     %x = tile.load %xm[%c0, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
     %w = tile.load %xm[%k, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>

@@ -106,6 +106,11 @@ def TileLegalizeScaledMma
     packed operands: decoding happens at distribution, next to the instruction,
     where both operands can agree on a permuted K.
 
+    On a target with tensor memory the loop around the multiply decides, since
+    operands and sums have to stay there. A scaled multiply whose loop does not
+    qualify, or that is in none, gets a loop of one iteration with its loads, if
+    that does.
+
     The choice and its reason are reported as a remark on the operation.
 
     Example, for a target without block-scaled instructions:

@@ -217,7 +217,7 @@ def Tile_TensorMemory : TypeDef<Tile_Dialect, "TensorMemory"> {
     ::llvm::ArrayRef<int64_t> getTileShape() const {
       return getShape().drop_front();
     }
-    bool holdsScales() const { return getElementType().isF32() == false; }
+    bool holdsScales() const { return !getElementType().isF32(); }
     /// Columns of one slot.
     int64_t getSlotColumns() const;
     /// The same with `slots` slots.
