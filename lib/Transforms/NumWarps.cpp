@@ -1,4 +1,4 @@
-//===- NumWarps.cpp - How many warps a kernel gets ------------------------===//
+//===- NumWarps.cpp - How many warps and stages a kernel gets -------------===//
 
 #include "NumWarps.h"
 
@@ -45,4 +45,17 @@ unsigned tile::getNumWarps(func::FuncOp kernel, unsigned numWarps) {
   if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
     return static_cast<unsigned>(attr.getInt());
   return numWarps ? numWarps : chooseForKernel(kernel);
+}
+
+LogicalResult tile::checkNumStages(Operation *op, unsigned numStages) {
+  if (numStages > kMaxStages)
+    return op->emitError() << "expects num-stages to be at most " << kMaxStages
+                           << ", but got " << numStages;
+  return success();
+}
+
+unsigned tile::getNumStages(func::FuncOp kernel, unsigned numStages) {
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
+    return static_cast<unsigned>(attr.getInt());
+  return numStages;
 }

@@ -1,4 +1,4 @@
-//===- NumWarps.h - How many warps a kernel gets ----------------*- C++ -*-===//
+//===- NumWarps.h - How many warps and stages a kernel gets -----*- C++ -*-===//
 
 #ifndef TILE_LIB_TRANSFORMS_NUMWARPS_H
 #define TILE_LIB_TRANSFORMS_NUMWARPS_H
@@ -18,6 +18,13 @@ mlir::LogicalResult checkNumWarps(mlir::Operation *op, unsigned numWarps);
 /// The number of warps of `kernel`: its `tile.num_warps`, else `numWarps`, else
 /// (if that is 0) what suits its multiplies.
 unsigned getNumWarps(mlir::func::FuncOp kernel, unsigned numWarps);
+
+/// The same for `num-stages`.
+mlir::LogicalResult checkNumStages(mlir::Operation *op, unsigned numStages);
+
+/// The number of stages that is asked for: the kernel's `tile.num_stages`, else
+/// `numStages`; 0 for any.
+unsigned getNumStages(mlir::func::FuncOp kernel, unsigned numStages);
 
 } // namespace tile
 

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NumWarps.h"
 #include "SharedMemoryBudget.h"
 #include "tile/Transforms/Passes.h"
 
@@ -287,16 +288,10 @@ void PipelineLoops::runOnOperation() {
     getOperation().emitError() << llvm::toString(info.takeError());
     return signalPassFailure();
   }
-  if (numStages > kMaxStages) {
-    getOperation().emitError()
-        << "expects num-stages to be at most " << kMaxStages << ", but got "
-        << numStages.getValue();
+  if (failed(checkNumStages(getOperation(), numStages)))
     return signalPassFailure();
-  }
   for (auto kernel : getOperation().getOps<func::FuncOp>()) {
-    unsigned asked = numStages;
-    if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
-      asked = attr.getInt();
+    const unsigned asked = getNumStages(kernel, numStages);
     SmallVector<StagedLoop> loops;
     kernel.walk([&](scf::ForOp loop) {
       if (std::optional<StagedLoop> staged = match(loop))

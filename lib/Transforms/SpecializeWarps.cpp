@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NumWarps.h"
 #include "SharedMemoryBudget.h"
 #include "TensorMultiplies.h"
 #include "tile/Transforms/Passes.h"
@@ -94,6 +95,11 @@ private:
            llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// Emits what `values` are computed by in the loop.
   void cloneSlice(ValueRange values, IRMapping &mapping);
+  /// Arrives at `slot` with all but `pending` groups of copies, if `predicate`
+  /// holds for the iterations so far and `pending`; returns the slot of the
+  /// next arrival.
+  Value arriveAt(Value slot, unsigned pending, arith::CmpIPredicate predicate,
+                 Value count);
   void emitCopiers();
   void emitIssuer();
 
@@ -235,6 +241,21 @@ void RoleBuilder::cloneSlice(ValueRange values, IRMapping &mapping) {
   }
 }
 
+Value RoleBuilder::arriveAt(Value slot, unsigned pending,
+                            arith::CmpIPredicate predicate, Value count) {
+  Value exists =
+      arith::CmpIOp::create(builder, loc, predicate, count, number(pending));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{slot.getType()},
+                                  exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ArriveCopiesOp::create(builder, loc, full, toIndex(slot), pending);
+  scf::YieldOp::create(builder, loc, advance(slot, nullptr));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, slot);
+  return branch.getResult(0);
+}
+
 void RoleBuilder::emitCopiers() {
   const unsigned lag = slots > 2 ? slots - 2 : 0;
   // The next slot to fill, its parity, the next slot to arrive at, and the
@@ -266,20 +287,10 @@ void RoleBuilder::emitCopiers() {
       ArriveCopiesOp::create(builder, loc, full, place, /*pending=*/0);
     } else {
       Value earlier = carried[2], count = carried[3];
-      Value exists = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::uge, count, number(lag));
-      auto branch =
-          scf::IfOp::create(builder, loc, TypeRange{earlier.getType()}, exists,
-                            /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      ArriveCopiesOp::create(builder, loc, full, toIndex(earlier), lag);
-      scf::YieldOp::create(builder, loc, advance(earlier, nullptr));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, loc, earlier);
-      builder.setInsertionPointAfter(branch);
+      Value later =
+          arriveAt(earlier, /*pending=*/lag, arith::CmpIPredicate::uge, count);
       Value more = arith::AddIOp::create(builder, loc, count, number(1));
-      next = {branch.getResult(0), more};
+      next = {later, more};
     }
     Value nextParity = parity;
     Value nextSlot = advance(slot, &nextParity);
@@ -290,20 +301,8 @@ void RoleBuilder::emitCopiers() {
   Value slot = results[0], parity = results[1];
   if (lag) {
     Value earlier = results[2], count = results[3];
-    for (unsigned pending = lag; pending-- > 0;) {
-      Value exists = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ugt, count, number(pending));
-      auto branch =
-          scf::IfOp::create(builder, loc, TypeRange{earlier.getType()}, exists,
-                            /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      ArriveCopiesOp::create(builder, loc, full, toIndex(earlier), pending);
-      scf::YieldOp::create(builder, loc, advance(earlier, nullptr));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, loc, earlier);
-      earlier = branch.getResult(0);
-    }
+    for (unsigned pending = lag; pending-- > 0;)
+      earlier = arriveAt(earlier, pending, arith::CmpIPredicate::ugt, count);
   }
   // Every arrival has come when the barriers end: one round more, in which a
   // slot that was never filled is empty from the start.
@@ -326,7 +325,8 @@ void RoleBuilder::emitIssuer() {
     for (Operation *op : serial.multiplies)
       if (auto multiply = dyn_cast<MultiplyAsyncOp>(op))
         cloneSlice(multiply.getAccumulate(), mapping);
-    // Afterwards: the constant that was the slot may be one of these values too.
+    // Afterwards: the constant that was the slot may be one of these values
+    // too.
     for (Operation *op : serial.multiplies)
       for (Value operand : op->getOperands())
         if (operand.getType().isIndex())
@@ -394,9 +394,7 @@ LogicalResult SpecializeWarps::specialize(func::FuncOp kernel,
   if (warps < 4)
     return kernel.emitOpError("expects at least 4 warps for roles, but got ")
            << warps;
-  unsigned asked = numStages;
-  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.num_stages"))
-    asked = static_cast<unsigned>(attr.getInt());
+  const unsigned asked = getNumStages(kernel, numStages);
   // What the loops share: all that the kernel allocates has a place for its
   // whole run. Parts of one multiply use the same buffers one after the other.
   llvm::SetVector<Value> buffers, memories;
@@ -453,12 +451,8 @@ void SpecializeWarps::runOnOperation() {
     getOperation().emitError() << llvm::toString(info.takeError());
     return signalPassFailure();
   }
-  if (numStages > kMaxStages) {
-    getOperation().emitError()
-        << "expects num-stages to be at most " << kMaxStages << ", but got "
-        << numStages.getValue();
+  if (failed(checkNumStages(getOperation(), numStages)))
     return signalPassFailure();
-  }
   for (auto kernel : getOperation().getOps<func::FuncOp>())
     if (failed(specialize(kernel, **info)))
       return signalPassFailure();

@@ -1,6 +1,6 @@
 //===- TileBuffers.cpp - Tiles in shared memory ---------------------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
+#include "BufferVerifiers.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -138,8 +138,7 @@ void ReadBufferOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getBufferMutable());
 }
 
-// These order the others, so they read and write everything.
-static void addOrder(Effects &effects) {
+void tile::addOrder(Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -152,41 +151,48 @@ void BarrierOp::getEffects(Effects &effects) { addOrder(effects); }
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Checks a slot that is known.
-static LogicalResult verifySlot(Operation *op, BufferType buffer, Value slot) {
+LogicalResult tile::verifySlot(Operation *op, StringRef what, int64_t slots,
+                               Value slot) {
   std::optional<int64_t> constant = getConstantIntValue(slot);
-  if (constant && (*constant < 0 || *constant >= buffer.getNumSlots()))
-    return op->emitOpError("expects a slot below ")
-           << buffer.getNumSlots() << ", but got " << *constant;
+  if (constant && (*constant < 0 || *constant >= slots))
+    return op->emitOpError("expects ")
+           << what << " below " << slots << ", but got " << *constant;
+  return success();
+}
+
+LogicalResult tile::verifyCopy(Operation *op, Value source, ValueRange indices,
+                               BufferType buffer) {
+  auto memref = dyn_cast<MemRefType>(source.getType());
+  if (!memref || memref.getElementType() != buffer.getElementType())
+    return op->emitOpError("expects a memref of ")
+           << buffer.getElementType() << ", but got " << source.getType();
+  auto rank = static_cast<int64_t>(buffer.getTileShape().size());
+  if (memref.getRank() != rank || static_cast<int64_t>(indices.size()) != rank)
+    return op->emitOpError("expects a memref and indices of rank ")
+           << rank << ", but got rank " << memref.getRank() << " and "
+           << indices.size() << " indices";
   return success();
 }
 
 LogicalResult CopyAsyncOp::verify() {
-  auto source = dyn_cast<MemRefType>(getSource().getType());
   BufferType buffer = getBuffer().getType();
-  if (!source || source.getElementType() != buffer.getElementType())
-    return emitOpError("expects a memref of ")
-           << buffer.getElementType() << ", but got " << getSource().getType();
+  if (failed(verifyCopy(*this, getSource(), getIndices(), buffer)))
+    return failure();
   auto rank = static_cast<int64_t>(buffer.getTileShape().size());
-  if (source.getRank() != rank ||
-      static_cast<int64_t>(getIndices().size()) != rank)
-    return emitOpError("expects a memref and indices of rank ")
-           << rank << ", but got rank " << source.getRank() << " and "
-           << getIndices().size() << " indices";
   if (std::optional<ArrayRef<int64_t>> moving = getMoving())
     for (auto [i, dim] : llvm::enumerate(*moving))
       if (dim < 0 || dim >= rank || (i && dim <= (*moving)[i - 1]))
         return emitOpError(
                    "expects moving dimensions in ascending order below ")
                << rank << ", but got " << dim;
-  return verifySlot(*this, buffer, getSlot());
+  return verifySlot(*this, "a slot", buffer.getNumSlots(), getSlot());
 }
 
 LogicalResult ReadBufferOp::verify() {
   BufferType buffer = getBuffer().getType();
   RankedTensorType tile = getType();
   ArrayRef<int64_t> slot = buffer.getTileShape();
-  if (failed(verifySlot(*this, buffer, getSlot())))
+  if (failed(verifySlot(*this, "a slot", buffer.getNumSlots(), getSlot())))
     return failure();
   bool fits = tile.getElementType() == buffer.getElementType();
   if (getIndices().empty()) {

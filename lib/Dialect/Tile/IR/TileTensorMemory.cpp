@@ -1,6 +1,6 @@
 //===- TileTensorMemory.cpp - Multiplies in tensor memory -----------------===//
 
-#include "tile/Dialect/Tile/IR/Tile.h"
+#include "BufferVerifiers.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -105,12 +105,7 @@ void AllocTensorMemoryOp::getEffects(Effects &effects) {
                        getOperation()->getResult(0));
 }
 
-// All else is ordered by barriers, so it reads and writes everything.
-static void addOrder(Effects &effects) {
-  effects.emplace_back(MemoryEffects::Read::get());
-  effects.emplace_back(MemoryEffects::Write::get());
-}
-
+// All else is ordered by barriers.
 void InitBarriersOp::getEffects(Effects &effects) { addOrder(effects); }
 void InvalBarriersOp::getEffects(Effects &effects) { addOrder(effects); }
 void WaitBarrierOp::getEffects(Effects &effects) { addOrder(effects); }
@@ -129,16 +124,6 @@ void LoadTensorMemoryOp::getEffects(Effects &effects) {
 //===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
-
-/// Checks a slot that is known.
-static LogicalResult verifySlot(Operation *op, StringRef what, int64_t slots,
-                                Value slot) {
-  std::optional<int64_t> constant = getConstantIntValue(slot);
-  if (constant && (*constant < 0 || *constant >= slots))
-    return op->emitOpError("expects ")
-           << what << " below " << slots << ", but got " << *constant;
-  return success();
-}
 
 static LogicalResult verifyBarrier(Operation *op, Value barriers, Value slot) {
   return verifySlot(op, "a barrier",
@@ -162,17 +147,9 @@ LogicalResult CommitMultipliesOp::verify() {
 }
 
 LogicalResult CopyTensorOp::verify() {
-  auto source = dyn_cast<MemRefType>(getSource().getType());
   BufferType buffer = getBuffer().getType();
-  if (!source || source.getElementType() != buffer.getElementType())
-    return emitOpError("expects a memref of ")
-           << buffer.getElementType() << ", but got " << getSource().getType();
-  auto rank = static_cast<int64_t>(buffer.getTileShape().size());
-  if (source.getRank() != rank ||
-      static_cast<int64_t>(getIndices().size()) != rank)
-    return emitOpError("expects a memref and indices of rank ")
-           << rank << ", but got rank " << source.getRank() << " and "
-           << getIndices().size() << " indices";
+  if (failed(verifyCopy(*this, getSource(), getIndices(), buffer)))
+    return failure();
   auto argument = dyn_cast<BlockArgument>(getSource());
   if (!argument || !argument.getOwner()->isEntryBlock() ||
       !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
