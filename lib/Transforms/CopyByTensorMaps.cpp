@@ -162,5 +162,17 @@ void CopyByTensorMaps::runOnOperation() {
     getOperation().emitError() << llvm::toString(info.takeError());
     return signalPassFailure();
   }
-  getOperation().walk([&](WarpRolesOp roles) { convert(roles, **info); });
+  for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+    bool hasRoles = false;
+    kernel.walk([&](WarpRolesOp roles) {
+      hasRoles = true;
+      convert(roles, **info);
+    });
+    if (!hasRoles)
+      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("copy-tensor")
+                                          .category(getArgument())
+                                          .function(kernel.getName()))
+          << remark::reason("no multiply goes to tensor memory: copies stay as "
+                            "they are");
+  }
 }

@@ -69,6 +69,9 @@ struct LegalizeScaledMma
   DenseMap<Operation *, Choice> tensorChoices;
   /// By loop, or by multiply where that is in none.
   DenseMap<Operation *, std::string> tensorReasons;
+  /// By loop of one iteration: why the loop around it does not go to tensor
+  /// memory; empty where there is none.
+  DenseMap<Operation *, std::string> isolationReasons;
 };
 
 } // namespace
@@ -264,6 +267,8 @@ void LegalizeScaledMma::isolateMultiplies(func::FuncOp kernel,
       loop.erase();
       continue;
     }
+    // What kept the kernel's own loop out stays of interest.
+    isolationReasons[loop] = reasons.lookup(multiply->getParentOp());
     multiply->replaceAllUsesWith(loop.getResults());
     SmallVector<Operation *> dead = {multiply};
     while (!dead.empty()) {
@@ -292,9 +297,16 @@ void LegalizeScaledMma::findTensorLoops(func::FuncOp kernel,
           tensorReasons[loop] = reason.str();
           return;
         }
+        std::string why = "the target has the instruction";
+        if (auto isolated = isolationReasons.find(loop);
+            isolated != isolationReasons.end()) {
+          why += ", in a loop of one iteration";
+          if (!isolated->second.empty())
+            why += ": " + isolated->second;
+        }
         for (const TensorMultiply &multiply : match->multiplies)
-          tensorChoices[multiply.op] = Choice{multiply.atom, /*native=*/true,
-                                              "the target has the instruction"};
+          tensorChoices[multiply.op] =
+              Choice{multiply.atom, /*native=*/true, why};
       });
 }
 

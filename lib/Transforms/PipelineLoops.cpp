@@ -297,7 +297,11 @@ void PipelineLoops::runOnOperation() {
       if (std::optional<StagedLoop> staged = match(loop))
         loops.push_back(std::move(*staged));
     });
-    if (loops.empty() && asked > 1)
+    // Those of warps in roles have their stages already.
+    const bool hasRoles =
+        kernel.walk([](WarpRolesOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (loops.empty() && asked > 1 && !hasRoles)
       remark::missed(kernel.getLoc(),
                      remark::RemarkOpts::name("software-pipeline")
                          .category("tile-pipeline-loops")

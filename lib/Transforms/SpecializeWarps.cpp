@@ -423,18 +423,29 @@ LogicalResult SpecializeWarps::specialize(func::FuncOp kernel,
   if (stageColumns)
     most = std::min(most, columns / stageColumns);
   const unsigned wanted = asked ? asked : kDefaultSlots;
-  const unsigned slots = std::max<int64_t>(1, std::min<int64_t>(wanted, most));
+  unsigned slots = std::max<int64_t>(1, std::min<int64_t>(wanted, most));
+  // No loop fills more slots than it has iterations.
+  int64_t trips = 1;
+  for (SerialLoop &serial : loops) {
+    std::optional<APInt> known = serial.loop.getStaticTripCount();
+    trips = std::max<int64_t>(
+        trips, known ? std::min<int64_t>(known->getLimitedValue(kMaxStages),
+                                         kMaxStages)
+                     : kMaxStages);
+  }
+  slots = std::min<int64_t>(slots, trips);
   for (SerialLoop &serial : loops) {
     remark::RemarkOpts options = remark::RemarkOpts::name("software-pipeline")
                                      .category(getArgument())
                                      .function(kernel.getName());
     Location loc = serial.loop.getLoc();
-    auto remark = slots > 1 || asked == 1 ? remark::passed(loc, options)
-                                          : remark::missed(loc, options);
+    auto remark = slots > 1 || asked == 1 || trips == 1
+                      ? remark::passed(loc, options)
+                      : remark::missed(loc, options);
     remark << remark::metric("num-stages", slots)
            << remark::metric("shared-bytes", slots * serial.getStageBytes())
            << remark::metric("scale-columns", slots * serial.getStageColumns());
-    if (slots < wanted)
+    if (slots < wanted && slots < trips)
       remark << remark::metric("wanted-stages", wanted)
              << remark::reason("{0} bytes of shared memory and {1} columns of "
                                "tensor memory hold no more",

@@ -77,6 +77,9 @@ private:
   bool divide(StagedOperand &operand, View &view, int64_t parts);
   bool placeMultiply(TensorMultiply &multiply, int64_t parts);
   bool place(TensorLoop &result, int64_t parts);
+  /// Finds what uses the sums; whether it can be done for one part after the
+  /// other.
+  bool allowsParts(TensorLoop &result);
   /// Whether parts that are loaded late may see what is written meanwhile.
   bool isOverwritten(const ResultUses &uses);
 
@@ -467,13 +470,33 @@ bool Matcher::isOverwritten(const ResultUses &uses) {
   return false;
 }
 
+bool Matcher::allowsParts(TensorLoop &result) {
+  const TensorMultiply &multiply = result.multiplies.front();
+  Value sums = loop.getResult(multiply.carried);
+  const unsigned rank = cast<RankedTensorType>(sums.getType()).getRank();
+  result.uses = ResultUses::find(sums, multiply.exchanged ? rank - 2 : rank - 1,
+                                 result.parts, reason);
+  if (!result.uses)
+    return false;
+  // The loops of later parts would come between the rounds.
+  if (result.uses->getNumRounds() > 1)
+    refuse("the sums of a part are stored to several places");
+  else if (!multiply.startsAtZero &&
+           !isSplat(loop.getInitArgs()[multiply.carried]))
+    refuse("sums in parts must start at a constant");
+  else if (isOverwritten(*result.uses))
+    refuse("memory is written between parts of the sums");
+  else
+    return true;
+  return false;
+}
+
 std::optional<TensorLoop> Matcher::match() {
   if (!target.has(Capability::Tcgen05))
     return refuse(target.name + " has no tensor memory");
   if (numWarps && numWarps < 4)
-    return refuse(
-        "it takes four warps or more, but the kernel has " +
-        Twine(numWarps));
+    return refuse("it takes four warps or more, but the kernel has " +
+                  Twine(numWarps));
   TensorLoop result;
   result.loop = loop;
   if (!checkBody())
@@ -492,10 +515,15 @@ std::optional<TensorLoop> Matcher::match() {
     return refuse("the loop carries more than sums");
 
   // As few parts as leave room for two stages; else for one.
+  std::string noParts;
   for (int64_t stages : {2, 1}) {
     for (int64_t parts = 1; parts <= result.multiplies.front().n; parts *= 2) {
-      if (!place(result, parts))
-        return std::nullopt;
+      if (!place(result, parts)) {
+        if (parts == 1)
+          return std::nullopt;
+        noParts = reason;
+        break;
+      }
       const bool fits =
           llvm::all_of(result.multiplies,
                        [](const TensorMultiply &multiply) {
@@ -503,31 +531,17 @@ std::optional<TensorLoop> Matcher::match() {
                        }) &&
           result.sumColumns + stages * result.scaleColumns <= budget.columns &&
           stages * result.sharedBytes <= budget.sharedBytes;
-      if (!fits && result.multiplies.size() == 1 &&
-          result.multiplies.front().n / parts > kMinTensorColumns)
-        continue;
-      if (!fits)
+      if (fits && (parts == 1 || allowsParts(result)))
+        return result;
+      if (fits)
+        noParts = reason;
+      if (fits || result.multiplies.size() > 1 ||
+          result.multiplies.front().n / parts <= kMinTensorColumns)
         break;
-      if (parts > 1) {
-        const TensorMultiply &multiply = result.multiplies.front();
-        Value sums = loop.getResult(multiply.carried);
-        const unsigned rank = cast<RankedTensorType>(sums.getType()).getRank();
-        result.uses = ResultUses::find(
-            sums, multiply.exchanged ? rank - 2 : rank - 1, parts, reason);
-        if (!result.uses)
-          return std::nullopt;
-        // The loops of later parts would come between the rounds.
-        if (result.uses->getNumRounds() > 1)
-          return refuse("the sums of a part are stored to several places");
-        if (!multiply.startsAtZero &&
-            !isSplat(loop.getInitArgs()[multiply.carried]))
-          return refuse("sums in parts must start at a constant");
-        if (isOverwritten(*result.uses))
-          return refuse("memory is written between parts of the sums");
-      }
-      return result;
     }
   }
+  if (!noParts.empty())
+    return refuse(noParts);
   return refuse("tensor memory has " + Twine(budget.columns) +
                 " columns and shared memory " + Twine(budget.sharedBytes) +
                 " bytes left, but one stage takes " +

@@ -9,6 +9,7 @@
 // RUN: tile-opt %s %{pass}="target=sm_80" %{remarks} | FileCheck %s --check-prefix=OLDREMARK
 // RUN: not tile-opt %s %{pass}="target=sm_1" 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: unknown target 'sm_1'
+// REMARK: [Missed] copy-tensor | {{.*}}Function=in_registers | Reason="no multiply goes to tensor memory: copies stay as they are"
 
 // OLD-NOT: tile.copy_tensor
 // OLDREMARK: [Missed] copy-tensor {{.*}}Reason="sm_80 has no copies by tensor maps"
@@ -26,6 +27,10 @@
 !x = !tile.buffer<2x128x128xf8E4M3FN, #row128>
 !s = !tile.buffer<2x128x16xf8E4M3FN, #scales>
 !m = memref<?x?xf8E4M3FN, strided<[?, 1]>>
+
+func.func @in_registers(%z: memref<?xf32>) attributes {tile.kernel} {
+  return
+}
 
 // Everything is copied so: one arrival, and nobody else arrives.
 // CHECK-LABEL: func.func @all(

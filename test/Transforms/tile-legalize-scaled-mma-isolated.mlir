@@ -4,6 +4,17 @@
 // RUN: tile-opt %s --tile-legalize-scaled-mma=target=sm_100a | FileCheck %s
 // RUN: tile-opt %s --tile-legalize-scaled-mma="target=sm_100a mma-path=expand" | FileCheck %s --check-prefix=PLAIN
 // RUN: tile-opt %s --tile-legalize-scaled-mma=target=sm_120f | FileCheck %s --check-prefix=PLAIN
+// RUN: tile-opt %s --tile-legalize-scaled-mma=target=sm_100a --remarks-filter='tile-.*' --remark-format=emitRemark \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: tile-opt %s --tile-legalize-scaled-mma=target=sm_100a --tile-stage-tensor-multiplies=target=sm_100a \
+// RUN:   --tile-specialize-warps=target=sm_100a | FileCheck %s --check-prefix=SLOT
+// REMARK: [Passed] scaled-mma | {{.*}}Function=in_no_loop | Reason="the target has the instruction, in a loop of one iteration", {{.*}}path=native
+// REMARK: [Passed] scaled-mma | {{.*}}Function=in_a_loop | Reason="the target has the instruction, in a loop of one iteration: the loop {{.*}}path=native
+// One iteration fills one slot.
+// SLOT-LABEL: func.func @in_no_loop(
+// SLOT: !tile.buffer<1x128x64xf8E4M3FN
+// SLOT-NOT: !tile.barriers<{{[2-9]}}>
+// SLOT: func.func @in_a_loop(
 // PLAIN: func.func @in_no_loop
 // PLAIN-NOT: scf.for
 // PLAIN: func.func @in_a_loop
