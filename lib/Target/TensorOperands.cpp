@@ -62,7 +62,7 @@ static uint32_t getPlainOffset(const SharedOperand &operand, unsigned row,
 /// The fields of a descriptor; offsets in bytes.
 static uint64_t encodeDescriptor(uint32_t leading, uint32_t stride,
                                  uint64_t swizzleCode) {
-  constexpr unsigned fieldBits = 14;
+  [[maybe_unused]] constexpr unsigned fieldBits = 14;
   auto field = [](uint32_t bytes) {
     assert(bytes % chunkBytes == 0 && bytes / chunkBytes < 1u << fieldBits &&
            "a descriptor has 14 bits");

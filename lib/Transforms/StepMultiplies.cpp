@@ -323,7 +323,7 @@ void StepMultiplies::runOnOperation() {
                                plan.lhsFormat == ElementFormat::F4E2M1FN ||
                                plan.rhsFormat == ElementFormat::F4E2M1FN
                          : unpackAhead == "1";
-        numStepped += Stepper(mma, warps.getInt()).run(ahead);
+        numStepped += Stepper<decltype(mma)>(mma, warps.getInt()).run(ahead);
       };
       if (auto scaled = dyn_cast<MmaFScaledOp>(op))
         run(scaled);

@@ -182,10 +182,11 @@ TEST_F(TileOpsTest, EveryFp8CodeKeepsItsKindWhenWidened) {
       for (uint64_t code = 0; code < 256; ++code) {
         double from = getElement(type).decode(code);
         double to = getElement(wide).decode(widened[code]);
-        if (std::isnan(from))
+        if (std::isnan(from)) {
           EXPECT_TRUE(std::isnan(to)) << type << " " << code;
-        else
+        } else {
           EXPECT_EQ(from, to) << type << " " << code;
+        }
       }
       // And back: exact, so that saturation and rounding have no say.
       std::vector<uint64_t> narrowed =
