@@ -25,8 +25,8 @@ struct CompiledCode {
   std::string target;
   std::string entry;
   std::string ptx;
-  unsigned blockThreads = 0; ///< block = blockThreads,1,1
-  unsigned sharedBytes = 0;  ///< dynamic shared memory
+  unsigned blockThreads = 0;                  ///< block = blockThreads,1,1
+  unsigned sharedBytes = 0;                   ///< dynamic shared memory
   std::vector<TensorMapParameter> tensorMaps; ///< in order
   std::vector<Remark> remarks;
   std::vector<Multiply> multiplies;

@@ -140,9 +140,8 @@ private:
   /// What stands strictly between `from` and the last operation and is not
   /// collected.
   bool anyBetween(Operation *from, function_ref<bool(Operation *)> predicate) {
-    for (Operation *op = from->getNextNode(); op && op != uses.getLast();
-         op = op->getNextNode())
-      if (!isCollected(op) && predicate(op))
+    for (Operation *op = from; op != uses.getLast(); op = op->getNextNode())
+      if (op != from && !isCollected(op) && predicate(op))
         return true;
     return false;
   }

@@ -22,6 +22,30 @@ func.func @sliced(%z: !m, %w: !m, %i: index) attributes {tile.kernel} {
   return
 }
 
+// What comes behind the only store does not stand between any.
+// CHECK: [Passed] slice-results | {{.*}} | Function=goes_on | rounds=1, slices=4
+// CHECK: [Passed] slice-results | {{.*}} | Function=goes_on | rounds=1, slices=4
+// WHOLE: @goes_on
+// WHOLE: at[
+// WHOLE: scf.while
+// WHOLE: at[
+func.func @goes_on(%z: !m, %w: !m, %i: index, %p: i1) attributes {tile.kernel} {
+  %acc = tile.alloc_tensor_memory : !sums
+  %s = tile.load_tensor_memory %acc : !sums -> !t
+  tile.store %s, %z[%i, %i] : !t, !m
+  %o = tile.load %w[%i, %i] : !m -> tensor<8x8xf32>
+  scf.while : () -> () {
+    tile.store %o, %z[%i, %i] : tensor<8x8xf32>, !m
+    scf.condition(%p)
+  } do {
+    scf.yield
+  }
+  %u = tile.load_tensor_memory %acc : !sums -> !t
+  tile.store %u, %w[%i, %i] : !t, !m
+  tile.store %o, %z[%i, %i] : tensor<8x8xf32>, !m
+  return
+}
+
 // CHECK: [Missed] slice-results | {{.*}} | Function=reduced | Reason="'tile.reduce' needs more than a slice of it", registers=128
 func.func @reduced(%z: memref<?xf32>, %i: index) attributes {tile.kernel} {
   %acc = tile.alloc_tensor_memory : !sums

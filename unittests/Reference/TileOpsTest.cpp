@@ -192,8 +192,9 @@ TEST_F(TileOpsTest, EveryFp8CodeKeepsItsKindWhenWidened) {
       std::vector<uint64_t> narrowed =
           convert(wide, type, widened, " {saturate = false}");
       for (uint64_t code = 0; code < 256; ++code) {
-        if (!std::isnan(getElement(type).decode(code)))
+        if (!std::isnan(getElement(type).decode(code))) {
           EXPECT_EQ(narrowed[code], code) << type << " " << code;
+        }
       }
     }
 }

@@ -9,8 +9,8 @@
 #define TILE_CODEGEN_COMPILER_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "tile/Codegen/KernelParameters.h"
 #include "mlir/Pass/PassManager.h"
+#include "tile/Codegen/KernelParameters.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/LogicalResult.h"
 
@@ -38,7 +38,7 @@ struct CompileOptions {
   unsigned groupPrograms = 8;   ///< 0 and 1: the order of the hardware.
   std::string fp4Cvt = "auto";  ///< "auto", "hardware" or "software".
   std::string unpackAhead = "auto"; ///< "auto", "0" or "1".
-  bool tma = false;        ///< Copies by tensor maps where possible.
+  bool tma = false;                 ///< Copies by tensor maps where possible.
   unsigned ptxVersion = 0; ///< 88 is `.version 8.8`; 0: lowest possible.
   bool lineInfo = false;   ///< `.loc` for the lines of the source.
   std::string dumpStages;  ///< Folder for the IR after each stage, or "".
@@ -52,8 +52,8 @@ struct CompileOptions {
 /// How to launch one kernel of a compiled module.
 struct KernelLaunchInfo {
   std::string entry;
-  unsigned blockThreads = 0; ///< block = blockThreads,1,1
-  unsigned sharedBytes = 0;  ///< dynamic shared memory
+  unsigned blockThreads = 0;                  ///< block = blockThreads,1,1
+  unsigned sharedBytes = 0;                   ///< dynamic shared memory
   std::vector<TensorMapParameter> tensorMaps; ///< in order
 };
 

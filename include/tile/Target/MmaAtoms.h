@@ -34,10 +34,10 @@ enum class MmaCompletion : uint8_t { InOrder, WgmmaGroup, MbarrierCommit };
 
 /// How an instruction is emitted.
 enum class MmaEmission : uint8_t {
-  MmaSync,    ///< nvvm.mma.sync (f16, bf16)
-  MmaSyncFp8, ///< the LLVM intrinsic of plain FP8 mma.sync
-  BlockScale, ///< nvvm.mma.block_scale
-  Tcgen05,    ///< nvvm.tcgen05.mma
+  MmaSync,           ///< nvvm.mma.sync (f16, bf16)
+  MmaSyncFp8,        ///< the LLVM intrinsic of plain FP8 mma.sync
+  BlockScale,        ///< nvvm.mma.block_scale
+  Tcgen05,           ///< nvvm.tcgen05.mma
   Tcgen05BlockScale, ///< nvvm.tcgen05.mma.block_scale
 };
 
@@ -121,9 +121,8 @@ const MmaAtom *selectTensorAtom(const MmaQuery &query,
                                 const TargetInfo &target);
 
 /// Every block-scaled multiply (both operands scaled, legal by
-/// `isLegalBlockScale`) that `selectNativeAtom` or `selectTensorAtom` answers on
-/// `target`; empty
-/// where all of them expand.
+/// `isLegalBlockScale`) that `selectNativeAtom` or `selectTensorAtom` answers
+/// on `target`; empty where all of them expand.
 std::vector<MmaQuery> nativeScaledFormats(const TargetInfo &target);
 
 /// Returns the unscaled instruction for multiplicands of `format` (bf16 or f16;

@@ -241,7 +241,7 @@ LogicalResult Distributor::distributeRoles(WarpRolesOp op) {
 
   const Value blockWarp = warp, blockLane = lane;
   const unsigned blockWarps = numWarps;
-  auto restore = llvm::make_scope_exit([&] {
+  llvm::scope_exit restore([&] {
     warp = blockWarp;
     lane = blockLane;
     numWarps = blockWarps;

@@ -456,6 +456,9 @@ SmallVector<Value, 4> MmaEmitter::issue(ArrayRef<Value> a, ArrayRef<Value> b,
         format, kind);
     break;
   }
+  case MmaEmission::Tcgen05:
+  case MmaEmission::Tcgen05BlockScale:
+    llvm_unreachable("no warp issues it: checked before distribution");
   }
   SmallVector<Value, 4> values;
   for (unsigned i = 0; i < 4; ++i)
